@@ -1,1 +1,4 @@
 //! Netloom sim.
+#![forbid(unsafe_code)]
+pub mod network;
+pub mod rng;
