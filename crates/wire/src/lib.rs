@@ -1,7 +1,18 @@
 //! Netloom's wire encodings.
 #![forbid(unsafe_code)]
 
+pub mod bits;
+pub mod bytes;
+pub mod error;
+pub mod hash;
+pub mod name;
+pub mod sequence;
 pub mod time;
 pub mod varint;
 
+pub use bits::{BitReader, BitWriter};
+pub use bytes::{ByteReader, ByteSink, ByteWriter, MessageBuffer};
+pub use error::{ReadError, WriteError};
+pub use name::{Name, NameMode, NameRegistry, Resolve};
+pub use sequence::{Alias, AliasPool, ObjectId, PacketNumber, Sequence8, Sequence16, Sequence32, Tick};
 pub use time::Micros;
