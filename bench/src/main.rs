@@ -1,2 +1,102 @@
-//! Benchmarks.
-fn main() {}
+//! Netloom's benchmarks. Every figure that can be compared is measured against the field's libraries in the same run.
+//!
+//! A suite is a file in `suites/` and a line in its registry; it hands back a [`table::Report`], and printing, JSON and
+//! the command line are the same for all.
+
+// The counting allocator is the only place that needs it.
+#![deny(unsafe_code)]
+
+#[allow(unsafe_code)]
+mod alloc;
+mod error;
+mod latency;
+mod link;
+mod measure;
+mod peers;
+mod suites;
+mod table;
+
+use clap::Parser;
+use clap::builder::PossibleValuesParser;
+use std::process::ExitCode;
+
+const AFTER_HELP: &str = "\
+Examples:
+  cargo run --release -p netloom-bench -- core           a table for people
+  cargo run --release -p netloom-bench -- core --json    one JSON object on one line, for programs
+
+How to read the figures:
+  Nanoseconds are the 5th percentile of all batches, so that a busy or slow host does not show. Compare a figure with
+  the others of the same run only: the contenders take turns within it, and two runs may differ by a factor of two.
+  Latencies are measured in virtual time and repeat exactly.";
+
+/// Measures Netloom, and the libraries it is compared with, in one run.
+#[derive(Parser)]
+#[command(name = "netloom-bench", version, after_help = AFTER_HELP, arg_required_else_help = true)]
+struct Arguments {
+    /// What to measure.
+    #[arg(value_parser = PossibleValuesParser::new(suites::possible_values()))]
+    suite: String,
+
+    /// Print one flat JSON object on one line instead of the table.
+    #[arg(long)]
+    json: bool,
+
+    /// Timed batches per nanosecond figure; more take longer and find a quiet moment more surely.
+    #[arg(long, default_value_t = measure::BATCHES_MIN, value_parser = clap::value_parser!(u32).range(500..=100_000))]
+    batches: u32,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let Some(suite) = suites::SUITES.iter().find(|suite| suite.name == arguments.suite) else {
+        unreachable!("the command line accepts registered suites only");
+    };
+    if cfg!(debug_assertions) {
+        eprintln!("warning: this is a debug build; its times mean nothing. Use `cargo run --release`.");
+    }
+    match (suite.run)(&suites::Options {
+        batches: arguments.batches,
+    }) {
+        Ok(report) if arguments.json => println!("{}", report.json_line()),
+        Ok(report) => print!("{}", report.table()),
+        Err(error) => {
+            eprintln!("error: suite {} has no result: {error}", suite.name);
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn an_unknown_suite_is_refused_with_the_known_ones() {
+        let message = Arguments::try_parse_from(["netloom-bench", "cor"])
+            .err()
+            .expect("refused")
+            .to_string();
+        assert!(
+            suites::SUITES.iter().all(|suite| message.contains(suite.name)),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn too_few_batches_are_refused_with_the_allowed_range() {
+        let refused = Arguments::try_parse_from(["netloom-bench", "core", "--batches", "499"]).err();
+        let message = refused.expect("refused").to_string();
+        assert!(
+            message.contains("499") && message.contains("500..=100000"),
+            "{message}"
+        );
+    }
+}

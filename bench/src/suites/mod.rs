@@ -1,0 +1,34 @@
+//! The registry of suites. A new one is a file here, and its line below.
+
+use crate::error::BenchError;
+use crate::table::Report;
+use clap::builder::PossibleValue;
+
+mod core;
+
+/// All suites, in the order in which `--help` shows them.
+pub const SUITES: &[Suite] = &[core::SUITE];
+
+/// One area's benchmarks.
+pub struct Suite {
+    /// The word on the command line.
+    pub name: &'static str,
+    /// What it measures, for `--help`.
+    pub about: &'static str,
+    /// Measures and reports.
+    pub run: fn(&Options) -> Result<Report, BenchError>,
+}
+
+/// What the user may choose for every suite.
+pub struct Options {
+    /// Timed batches per nanosecond figure.
+    pub batches: u32,
+}
+
+/// The names and explanations for the command line.
+pub fn possible_values() -> Vec<PossibleValue> {
+    SUITES
+        .iter()
+        .map(|suite| PossibleValue::new(suite.name).help(suite.about))
+        .collect()
+}
