@@ -25,6 +25,10 @@ const BANS: [(&str, &[&str]); 2] = [
             "std::time::SystemTime::now",
             "std::thread::spawn",
             "std::thread::sleep",
+            "std::collections::HashMap::new",
+            "std::collections::HashMap::with_capacity",
+            "std::collections::HashSet::new",
+            "std::collections::HashSet::with_capacity",
         ],
     ),
     (

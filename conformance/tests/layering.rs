@@ -218,7 +218,7 @@ fn absent_bans_are_found() {
         missing_bans(&without_sleep),
         ["disallowed-methods lacks std::thread::sleep"]
     );
-    assert_eq!(missing_bans("").len(), 8);
+    assert_eq!(missing_bans("").len(), 12);
     assert!(missing_bans("= broken")[0].contains("cannot be read"));
 }
 
