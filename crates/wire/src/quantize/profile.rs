@@ -1,0 +1,389 @@
+//! The four profiles of a transform, and the sector origin that keeps its numbers small.
+//!
+//! | profile  | position                   | rotation | scale  | velocity            | relative to the origin |
+//! |----------|----------------------------|----------|--------|---------------------|------------------------|
+//! | STANDARD | i16, 1 cm, ±327.67 m       | 10 bits  | 1/32   | i16, 1 cm/s         | yes                    |
+//! | HIGH     | i32, 0.1 mm, ±214,748 m    | 15 bits  | 1/32   | i32, 0.1 mm/s       | yes                    |
+//! | WORLD    | i16, 1 m, ±32,767 m        | 10 bits  | 1/32   | i16, 1 cm/s         | no                     |
+//! | NONE     | f32                        | f32      | f32    | f32                 | no                     |
+//!
+//! The functions of a profile stand in a table ([`Profile::codec`]), one entry per profile: the hot path makes one
+//! indirect call per field instead of a decision per axis.
+
+use super::{QuantizeCounters, Rotation, RotationWidth, round_small, to_finite_f32, to_value, to_word};
+
+/// Steps of a quantized scale per unit.
+pub const SCALE_PER_UNIT: u32 = 32;
+
+/// No origin lies further out than this on any axis.
+pub const ORIGIN_METRES_MAX: f64 = 1e12;
+
+const SCALE_WORD_MAX: i32 = 255;
+const VELOCITY_PER_UNIT: u32 = 100;
+const I16_LIMIT: i32 = i16::MAX as i32;
+const I32_LIMIT: i32 = i32::MAX;
+
+/// How the transform of an object is quantized.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// Centimetres within ±327.67 m of the origin.
+    #[default]
+    Standard = 0,
+    /// Tenths of a millimetre within ±214,748 m of the origin.
+    High = 1,
+    /// Metres within ±32,767 m of the world's zero.
+    World = 2,
+    /// Single-precision floats as they are.
+    None = 3,
+}
+
+impl Profile {
+    /// All profiles in the order of their wire values.
+    pub const ALL: [Profile; 4] = [Profile::Standard, Profile::High, Profile::World, Profile::None];
+
+    /// The profile of a wire value; only the low two bits count.
+    pub const fn from_bits(bits: u8) -> Profile {
+        Profile::ALL[(bits & 3) as usize]
+    }
+
+    /// The functions of this profile.
+    #[inline]
+    pub fn codec(self) -> &'static ProfileCodec {
+        &CODECS[self as usize]
+    }
+
+    /// Whether positions are relative to the sector origin.
+    pub const fn uses_origin(self) -> bool {
+        matches!(self, Profile::Standard | Profile::High)
+    }
+
+    /// How finely rotations are quantized; `None` if they are raw.
+    pub const fn rotation_width(self) -> Option<RotationWidth> {
+        match self {
+            Profile::Standard | Profile::World => Some(RotationWidth::Ten),
+            Profile::High => Some(RotationWidth::Fifteen),
+            Profile::None => Option::None,
+        }
+    }
+
+    /// The words of a position in the world.
+    #[inline]
+    pub fn quantize_position(
+        self,
+        world: [f64; 3],
+        origin: &SectorOrigin,
+        counters: &mut QuantizeCounters,
+    ) -> Words3 {
+        (self.codec().position)(self.local(world, origin), counters)
+    }
+
+    /// The position relative to the origin (STANDARD, HIGH) or to the world's zero.
+    #[inline]
+    pub fn dequantize_position(self, words: Words3) -> [f32; 3] {
+        words.values(self.codec().position_per_unit)
+    }
+
+    /// The position in the world.
+    pub fn world_position(self, words: Words3, origin: &SectorOrigin) -> [f64; 3] {
+        let mut world = if words.raw {
+            words.raw_values().map(f64::from)
+        } else {
+            words
+                .words
+                .map(|word| f64::from(word) / self.codec().position_per_unit)
+        };
+        if self.uses_origin() {
+            for (axis, offset) in world.iter_mut().zip(origin.metres) {
+                *axis += offset;
+            }
+        }
+        world
+    }
+
+    /// The rotation of a quaternion x y z w.
+    #[inline]
+    pub fn quantize_rotation(self, quaternion: [f32; 4], counters: &mut QuantizeCounters) -> Rotation {
+        (self.codec().rotation)(quaternion, counters)
+    }
+
+    /// The quaternion x y z w of a rotation.
+    #[inline]
+    pub fn dequantize_rotation(self, rotation: Rotation) -> [f32; 4] {
+        rotation.dequantize(self.rotation_width().unwrap_or(RotationWidth::Ten))
+    }
+
+    /// The words of a scale.
+    #[inline]
+    pub fn quantize_scale(self, scale: [f32; 3], counters: &mut QuantizeCounters) -> Words3 {
+        (self.codec().scale)(scale, counters)
+    }
+
+    /// The scale of words.
+    #[inline]
+    pub fn dequantize_scale(self, words: Words3) -> [f32; 3] {
+        words.values(f64::from(SCALE_PER_UNIT))
+    }
+
+    /// The words of a velocity.
+    #[inline]
+    pub fn quantize_velocity(self, velocity: [f32; 3], counters: &mut QuantizeCounters) -> Words3 {
+        (self.codec().velocity)(velocity, counters)
+    }
+
+    /// The velocity of words.
+    #[inline]
+    pub fn dequantize_velocity(self, words: Words3) -> [f32; 3] {
+        words.values(self.codec().velocity_per_unit)
+    }
+
+    #[inline]
+    fn local(self, world: [f64; 3], origin: &SectorOrigin) -> [f64; 3] {
+        let factor = if self.uses_origin() { 1.0 } else { 0.0 };
+        let [x, y, z] = origin.metres;
+        [
+            world[0] - x * factor,
+            world[1] - y * factor,
+            world[2] - z * factor,
+        ]
+    }
+}
+
+/// Three components: words, or the bits of three singles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Words3 {
+    /// The components x y z.
+    pub words: [i32; 3],
+    /// Whether they are the bits of singles rather than words.
+    pub raw: bool,
+}
+
+impl Words3 {
+    /// Quantized components.
+    pub const fn quantized(words: [i32; 3]) -> Words3 {
+        Words3 { words, raw: false }
+    }
+
+    /// Singles as they are.
+    pub fn raw(values: [f32; 3]) -> Words3 {
+        Words3 {
+            words: values.map(|value| value.to_bits() as i32),
+            raw: true,
+        }
+    }
+
+    /// The singles of raw components.
+    pub fn raw_values(self) -> [f32; 3] {
+        self.words.map(|word| f32::from_bits(word as u32))
+    }
+
+    #[inline]
+    fn values(self, per_unit: f64) -> [f32; 3] {
+        if self.raw {
+            self.raw_values()
+        } else {
+            self.words.map(|word| to_value(word, per_unit))
+        }
+    }
+}
+
+/// The quantizing functions of one profile.
+#[derive(Debug)]
+pub struct ProfileCodec {
+    /// A position relative to what the profile asks for; raw if a component saturated.
+    pub position: fn([f64; 3], &mut QuantizeCounters) -> Words3,
+    /// A quaternion x y z w.
+    pub rotation: fn([f32; 4], &mut QuantizeCounters) -> Rotation,
+    /// A scale; raw if a component is below half a step, negative, or above 255 steps.
+    pub scale: fn([f32; 3], &mut QuantizeCounters) -> Words3,
+    /// A velocity; saturates.
+    pub velocity: fn([f32; 3], &mut QuantizeCounters) -> Words3,
+    position_per_unit: f64,
+    velocity_per_unit: f64,
+}
+
+static CODECS: [ProfileCodec; 4] = [
+    ProfileCodec {
+        position: fixed_position::<100, I16_LIMIT>,
+        rotation: |quaternion, counters| Rotation::quantize(quaternion, RotationWidth::Ten, counters),
+        scale: fixed_scale,
+        velocity: fixed_velocity::<VELOCITY_PER_UNIT, I16_LIMIT>,
+        position_per_unit: 100.0,
+        velocity_per_unit: 100.0,
+    },
+    ProfileCodec {
+        position: fixed_position::<10_000, I32_LIMIT>,
+        rotation: |quaternion, counters| Rotation::quantize(quaternion, RotationWidth::Fifteen, counters),
+        scale: fixed_scale,
+        velocity: fixed_velocity::<10_000, I32_LIMIT>,
+        position_per_unit: 10_000.0,
+        velocity_per_unit: 10_000.0,
+    },
+    ProfileCodec {
+        position: fixed_position::<1, I16_LIMIT>,
+        rotation: |quaternion, counters| Rotation::quantize(quaternion, RotationWidth::Ten, counters),
+        scale: fixed_scale,
+        velocity: fixed_velocity::<VELOCITY_PER_UNIT, I16_LIMIT>,
+        position_per_unit: 1.0,
+        velocity_per_unit: 100.0,
+    },
+    ProfileCodec {
+        position: raw_position,
+        rotation: Rotation::raw,
+        scale: raw_scale,
+        velocity: |velocity, counters| raw_position(velocity.map(f64::from), counters),
+        position_per_unit: 1.0,
+        velocity_per_unit: 1.0,
+    },
+];
+
+/// The words of three components that all fit, with one decision for the three.
+#[inline]
+fn fitting<const PER_UNIT: u32, const LIMIT: i32>(values: [f64; 3]) -> Option<[i32; 3]> {
+    let scaled = values.map(|value| value * f64::from(PER_UNIT));
+    let bound = f64::from(LIMIT) + 0.5;
+    let fits = (scaled[0].abs() < bound) & (scaled[1].abs() < bound) & (scaled[2].abs() < bound);
+    fits.then(|| scaled.map(round_small))
+}
+
+#[cold]
+fn saturated<const PER_UNIT: u32, const LIMIT: i32>(
+    values: [f64; 3],
+    counters: &mut QuantizeCounters,
+) -> [i32; 3] {
+    values.map(|value| to_word(value, f64::from(PER_UNIT), -LIMIT, LIMIT, counters))
+}
+
+fn fixed_position<const PER_UNIT: u32, const LIMIT: i32>(
+    local: [f64; 3],
+    counters: &mut QuantizeCounters,
+) -> Words3 {
+    if let Some(words) = fitting::<PER_UNIT, LIMIT>(local) {
+        return Words3::quantized(words);
+    }
+    let saturated_before = counters.saturated;
+    let words = saturated::<PER_UNIT, LIMIT>(local, counters);
+    if counters.saturated == saturated_before {
+        Words3::quantized(words)
+    } else {
+        // The components that are not finite were counted above.
+        Words3::raw(local.map(|axis| to_finite_f32(axis, &mut QuantizeCounters::default())))
+    }
+}
+
+fn fixed_velocity<const PER_UNIT: u32, const LIMIT: i32>(
+    velocity: [f32; 3],
+    counters: &mut QuantizeCounters,
+) -> Words3 {
+    let velocity = velocity.map(f64::from);
+    Words3::quantized(
+        fitting::<PER_UNIT, LIMIT>(velocity)
+            .unwrap_or_else(|| saturated::<PER_UNIT, LIMIT>(velocity, counters)),
+    )
+}
+
+fn raw_position(local: [f64; 3], counters: &mut QuantizeCounters) -> Words3 {
+    Words3::raw(local.map(|axis| to_finite_f32(axis, counters)))
+}
+
+/// A scale that is not a number becomes 1, which leaves the object visible.
+fn finite_scale(scale: [f32; 3], counters: &mut QuantizeCounters) -> [f32; 3] {
+    scale.map(|axis| {
+        counters.non_finite += u64::from(!axis.is_finite());
+        if axis.is_finite() { axis } else { 1.0 }
+    })
+}
+
+fn raw_scale(scale: [f32; 3], counters: &mut QuantizeCounters) -> Words3 {
+    Words3::raw(finite_scale(scale, counters))
+}
+
+fn fixed_scale(scale: [f32; 3], counters: &mut QuantizeCounters) -> Words3 {
+    let scale = finite_scale(scale, counters);
+    let mut outside = QuantizeCounters::default();
+    let words = scale.map(|axis| {
+        to_word(
+            f64::from(axis),
+            f64::from(SCALE_PER_UNIT),
+            1,
+            SCALE_WORD_MAX,
+            &mut outside,
+        )
+    });
+    if outside.saturated == 0 {
+        Words3::quantized(words)
+    } else {
+        counters.raw_scales += 1;
+        Words3::raw(scale)
+    }
+}
+
+/// Counts the changes of an object's sector origin, modulo 64.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct OriginVersion(u8);
+
+impl OriginVersion {
+    /// The version of this number; only the low six bits count.
+    pub const fn new(number: u8) -> OriginVersion {
+        OriginVersion(number & 63)
+    }
+
+    /// The number, 0 to 63.
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+
+    /// The version after this one.
+    #[must_use]
+    pub const fn next(self) -> OriginVersion {
+        OriginVersion::new(self.0.wrapping_add(1))
+    }
+}
+
+/// The point that STANDARD and HIGH positions are relative to, and how often it changed.
+///
+/// It is given in metres as f64: exact in every language, and good to a tenth of a millimetre at the limit of
+/// [`ORIGIN_METRES_MAX`]. A receiver learns it with the object and at each change; a record whose version it does not
+/// hold is not decoded to a place in the world.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SectorOrigin {
+    metres: [f64; 3],
+    version: OriginVersion,
+}
+
+impl SectorOrigin {
+    /// An origin at `metres` (x y z).
+    pub fn new(metres: [f64; 3], version: OriginVersion) -> Result<SectorOrigin, OriginError> {
+        match metres
+            .iter()
+            .find(|axis| axis.is_nan() || axis.abs() > ORIGIN_METRES_MAX)
+        {
+            Some(axis) => Err(OriginError {
+                value: axis.to_string(),
+            }),
+            Option::None => Ok(SectorOrigin { metres, version }),
+        }
+    }
+
+    /// Where it is, x y z.
+    pub const fn metres(&self) -> [f64; 3] {
+        self.metres
+    }
+
+    /// Which change it is.
+    pub const fn version(&self) -> OriginVersion {
+        self.version
+    }
+
+    /// The origin after a move to `metres`.
+    pub fn moved_to(&self, metres: [f64; 3]) -> Result<SectorOrigin, OriginError> {
+        SectorOrigin::new(metres, self.version.next())
+    }
+}
+
+/// An origin with an impossible coordinate.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("metres has a component of {value}, allowed are -1e12 to 1e12")]
+pub struct OriginError {
+    /// The first offending component.
+    pub value: String,
+}

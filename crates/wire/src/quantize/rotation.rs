@@ -1,0 +1,206 @@
+//! Rotations as the three smallest components of a unit quaternion.
+//!
+//! A unit quaternion has three degrees of freedom, and q and −q are the same rotation. So the component of largest
+//! magnitude is dropped, after negating the whole quaternion if that one was negative; the receiver restores it as the
+//! positive root. What remains lies within ±1/√2 and is rounded to steps of 1/(half·√2), with zero a step of its own,
+//! so that the identity is exact.
+//!
+//! ```text
+//!   index of the dropped one (x y z w = 0 1 2 3)      half = 511: 4 bytes, error ≤ 0.28°
+//!   │   the other three in the order x y z w,         half = 16383: 6 bytes, error ≤ 0.009°
+//!   │   each as its step + half
+//!   2 | 10 | 10 | 10      or      2 | 15 | 15 | 15 | 0
+//!   bit 0 ───────────►
+//! ```
+
+use core::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
+
+use super::{QuantizeCounters, round_small};
+use crate::error::ReadError;
+
+/// The components that remain when each one is dropped.
+const REMAINING: [[usize; 3]; 4] = [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]];
+
+/// Below this squared length a quaternion has no direction worth keeping.
+const LENGTH_SQUARED_MIN: f64 = 1e-12;
+/// A squared length this far from one is rounding, not a mistake.
+const LENGTH_SQUARED_TOLERANCE: f64 = 1e-3;
+/// A raw rotation on the wire must be a unit quaternion up to this difference of its squared length.
+const RAW_LENGTH_SQUARED_TOLERANCE: f64 = 1e-2;
+
+/// How finely a rotation is quantized.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RotationWidth {
+    /// Ten bits a component, 32 in all; at most 0.28° off.
+    Ten,
+    /// Fifteen bits a component, 47 in all; at most 0.009° off.
+    Fifteen,
+}
+
+impl RotationWidth {
+    /// Bits of one component.
+    pub const fn component_bits(self) -> u32 {
+        match self {
+            RotationWidth::Ten => 10,
+            RotationWidth::Fifteen => 15,
+        }
+    }
+
+    /// Bits of the whole rotation.
+    pub const fn bit_width(self) -> u32 {
+        2 + 3 * self.component_bits()
+    }
+
+    /// The largest step of a component, and the code of zero.
+    pub const fn half(self) -> i16 {
+        match self {
+            RotationWidth::Ten => 511,
+            RotationWidth::Fifteen => 16_383,
+        }
+    }
+
+    /// The sum of squared steps that stands for one.
+    const fn unit_squared(self) -> i64 {
+        2 * (self.half() as i64) * (self.half() as i64)
+    }
+}
+
+/// A rotation ready for the wire.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rotation {
+    /// The index of the dropped component and the steps of the other three.
+    SmallestThree {
+        /// Which component was dropped: x, y, z, w are 0 to 3.
+        largest: u8,
+        /// The steps of the others in the order x, y, z, w, each within ± the width's half.
+        steps: [i16; 3],
+    },
+    /// Four singles, x y z w.
+    Raw([f32; 4]),
+}
+
+impl Rotation {
+    /// No rotation.
+    pub const IDENTITY: Rotation = Rotation::SmallestThree {
+        largest: 3,
+        steps: [0; 3],
+    };
+
+    /// Quantizes the quaternion x y z w.
+    #[inline]
+    pub fn quantize(quaternion: [f32; 4], width: RotationWidth, counters: &mut QuantizeCounters) -> Rotation {
+        let q = normalize(quaternion, counters);
+        let mut largest = 0;
+        let mut magnitude = q[0].abs();
+        for (index, component) in q.iter().enumerate().skip(1) {
+            let larger = component.abs() > magnitude;
+            largest = if larger { index } else { largest };
+            magnitude = magnitude.max(component.abs());
+        }
+        let factor = f64::from(width.half()) * SQRT_2.copysign(q[largest]);
+        // A remaining component is at most 1/√2, so that rounding cannot leave ±half.
+        let steps = REMAINING[largest].map(|index| round_small(q[index] * factor) as i16);
+        Rotation::SmallestThree {
+            largest: largest as u8,
+            steps,
+        }
+    }
+
+    /// The quaternion as four singles of unit length.
+    #[inline]
+    pub fn raw(quaternion: [f32; 4], counters: &mut QuantizeCounters) -> Rotation {
+        Rotation::Raw(normalize(quaternion, counters).map(|component| component as f32))
+    }
+
+    /// The quaternion x y z w. Of a quantized rotation the dropped component is positive.
+    #[inline]
+    pub fn dequantize(self, width: RotationWidth) -> [f32; 4] {
+        let (largest, steps) = match self {
+            Rotation::Raw(quaternion) => return quaternion,
+            Rotation::SmallestThree { largest, steps } => (usize::from(largest & 3), steps),
+        };
+        let unit = width.unit_squared();
+        let rest = (unit - sum_of_squares(steps)).max(0);
+        let mut quaternion = [(rest as f64 / unit as f64).sqrt() as f32; 4];
+        for (index, step) in REMAINING[largest].into_iter().zip(steps) {
+            quaternion[index] = (f64::from(step) * FRAC_1_SQRT_2 / f64::from(width.half())) as f32;
+        }
+        quaternion
+    }
+
+    /// The bits of a quantized rotation, lowest first; a raw one has none.
+    #[inline]
+    pub fn pack(self, width: RotationWidth) -> Option<u64> {
+        let Rotation::SmallestThree { largest, steps } = self else {
+            return None;
+        };
+        let (bits, half) = (width.component_bits(), width.half());
+        if largest > 3 || steps.iter().any(|step| !(-half..=half).contains(step)) {
+            return None;
+        }
+        let code = |step: i16| (step + half) as u64;
+        Some(
+            u64::from(largest)
+                | code(steps[0]) << 2
+                | code(steps[1]) << (2 + bits)
+                | code(steps[2]) << (2 + 2 * bits),
+        )
+    }
+
+    /// The inverse of [`Rotation::pack`]. Refuses set bits above the rotation's width, the one code too many of each
+    /// component, and components whose squares add up to more than one.
+    #[inline]
+    pub fn unpack(packed: u64, width: RotationWidth) -> Result<Rotation, ReadError> {
+        let (bits, half) = (width.component_bits(), width.half());
+        if packed >> width.bit_width() != 0 {
+            return Err(ReadError::ReservedBits);
+        }
+        let code_mask = (1 << bits) - 1;
+        let codes = [2, 2 + bits, 2 + 2 * bits].map(|shift| ((packed >> shift) & code_mask) as i16);
+        if codes.contains(&(2 * half + 1)) {
+            return Err(ReadError::OutOfRange);
+        }
+        let steps = codes.map(|code| code - half);
+        if sum_of_squares(steps) > width.unit_squared() {
+            return Err(ReadError::InvalidRotation);
+        }
+        Ok(Rotation::SmallestThree {
+            largest: (packed & 3) as u8,
+            steps,
+        })
+    }
+
+    /// A raw rotation from the wire: finite, and of unit length up to 1 % of its square.
+    pub fn from_raw(quaternion: [f32; 4]) -> Result<Rotation, ReadError> {
+        if quaternion.iter().any(|component| !component.is_finite()) {
+            return Err(ReadError::NonFinite);
+        }
+        if (length_squared(quaternion.map(f64::from)) - 1.0).abs() > RAW_LENGTH_SQUARED_TOLERANCE {
+            return Err(ReadError::InvalidRotation);
+        }
+        Ok(Rotation::Raw(quaternion))
+    }
+}
+
+fn sum_of_squares(steps: [i16; 3]) -> i64 {
+    steps.iter().map(|&step| i64::from(step) * i64::from(step)).sum()
+}
+
+fn length_squared(q: [f64; 4]) -> f64 {
+    q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
+}
+
+/// The unit quaternion in the direction of `quaternion`, or the identity if it has none.
+#[inline]
+fn normalize(quaternion: [f32; 4], counters: &mut QuantizeCounters) -> [f64; 4] {
+    let q = quaternion.map(f64::from);
+    let squared = length_squared(q);
+    let off = (squared - 1.0).abs();
+    counters.unnormalized_rotations += u64::from(off.is_nan() | (off > LENGTH_SQUARED_TOLERANCE));
+    if squared.is_finite() && squared >= LENGTH_SQUARED_MIN {
+        let factor = 1.0 / squared.sqrt();
+        q.map(|component| component * factor)
+    } else {
+        [0.0, 0.0, 0.0, 1.0]
+    }
+}
