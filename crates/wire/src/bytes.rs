@@ -400,4 +400,4 @@ mod buffer;
 #[cfg(test)]
 mod tests;
 
-pub use buffer::MessageBuffer;
+pub use buffer::{KEPT_CAPACITY_BYTES, MessageBuffer};

@@ -3,9 +3,13 @@
 
 pub mod bits;
 pub mod bytes;
+pub mod classic;
+pub mod delta;
+pub mod entropy;
 pub mod error;
 pub mod hash;
 mod layout;
+pub mod message;
 pub mod name;
 pub mod quantize;
 pub mod record;

@@ -237,10 +237,12 @@ fn flags_are_consistent(mask: u8, profile: Profile, origin_version: OriginVersio
         && (profile.uses_origin() || origin_version.get() == 0)
 }
 
+type Decoded<'a> = Result<(Record<'a>, usize), ReadError>;
+
 /// The codec of one profile, chosen once per record.
 struct RecordCodec {
-    encode: for<'r, 'o> fn(&'r Record<'_>, &'o mut [u8]) -> Result<usize, WriteError>,
-    decode: for<'a> fn(&'a [u8], Header) -> Result<(Record<'a>, usize), ReadError>,
+    encode: fn(&Record<'_>, &mut [u8]) -> Result<usize, WriteError>,
+    decode: for<'a> fn(&'a [u8], Header) -> Decoded<'a>,
 }
 
 /// In the order of the profiles' wire values.

@@ -191,7 +191,7 @@ fn identity_packs_to_the_documented_code() {
 
 #[test]
 fn a_negative_largest_component_keeps_its_rotation() {
-    let quaternion = [0.5, -0.1, 0.2, -0.836_660_03];
+    let quaternion = [0.5, -0.1, 0.2, -0.836_66];
     let rotation = quiet(|counters| Profile::Standard.quantize_rotation(quaternion, counters));
     let back = Profile::Standard.dequantize_rotation(rotation);
     assert!(back[3] > 0.0);
