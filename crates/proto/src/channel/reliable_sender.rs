@@ -1,0 +1,294 @@
+//! Messages that are kept until they are acknowledged.
+//!
+//! ```text
+//!   base                     next_new                  end
+//!    │ acked │ in flight │ lost │  never sent            │
+//!    └────────── at most RELIABLE_WINDOW ─────────┘
+//! ```
+//!
+//! There is no timer per message: a message is resent when the last packet that carried it is given up. When nothing
+//! at all comes back, the connection asks for a [`probe`](ReliableSender::probe).
+
+use std::collections::VecDeque;
+
+use crate::limits::RELIABLE_WINDOW;
+use crate::pool::BufferPool;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Not sent yet, or lost: to be sent.
+    Due,
+    /// In a packet on its way.
+    InFlight,
+    Acked,
+}
+
+#[derive(Debug)]
+struct Outgoing {
+    data: Vec<u8>,
+    fragment: Option<(u16, u16)>,
+    phase: Phase,
+    /// The newest packet that carried it.
+    number: u64,
+    sends: u16,
+}
+
+/// A message was sent as often as the configuration allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Undeliverable;
+
+/// The next part to send.
+#[derive(Clone, Copy, Debug)]
+pub struct DuePart<'a> {
+    pub id: u64,
+    pub fragment: Option<(u16, u16)>,
+    pub data: &'a [u8],
+}
+
+/// The sending half of a reliable channel.
+#[derive(Debug, Default)]
+pub struct ReliableSender {
+    queue: VecDeque<Outgoing>,
+    /// The id of the front of the queue.
+    base: u64,
+    next_new: u64,
+    lost: VecDeque<u64>,
+    pending_bytes: usize,
+}
+
+impl ReliableSender {
+    /// Bytes that are not acknowledged yet.
+    pub fn pending_bytes(&self) -> usize {
+        self.pending_bytes
+    }
+
+    /// Messages and fragments that are not acknowledged yet.
+    pub fn pending_count(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Takes a message.
+    pub fn push(&mut self, message: &[u8], whole_max: usize, pool: &mut BufferPool) {
+        for (fragment, data) in super::parts(message, whole_max) {
+            self.pending_bytes += data.len();
+            let data = pool.copy_of(data);
+            self.queue.push_back(Outgoing {
+                data,
+                fragment,
+                phase: Phase::Due,
+                number: 0,
+                sends: 0,
+            });
+        }
+    }
+
+    /// The part to send next: lost ones first, then new ones as far as the window allows.
+    pub fn due(&mut self) -> Option<DuePart<'_>> {
+        while let Some(&id) = self.lost.front() {
+            if self
+                .index(id)
+                .is_some_and(|index| self.queue[index].phase == Phase::Due)
+            {
+                break;
+            }
+            self.lost.pop_front();
+        }
+        let id = self.lost.front().copied().unwrap_or(self.next_new);
+        if id >= self.base + RELIABLE_WINDOW as u64 {
+            return None;
+        }
+        let part = self.queue.get((id - self.base) as usize)?;
+        Some(DuePart {
+            id,
+            fragment: part.fragment,
+            data: &part.data,
+        })
+    }
+
+    /// A part has been put into packet `number`; says whether it had been sent before.
+    pub fn handle_sent(&mut self, id: u64, number: u64) -> bool {
+        if self.lost.front() == Some(&id) {
+            self.lost.pop_front();
+        }
+        self.next_new = self.next_new.max(id + 1);
+        let Some(index) = self.index(id) else { return false };
+        let part = &mut self.queue[index];
+        part.phase = Phase::InFlight;
+        part.number = number;
+        part.sends = part.sends.saturating_add(1);
+        part.sends > 1
+    }
+
+    /// A packet that carried this part arrived.
+    pub fn handle_acked(&mut self, id: u64, pool: &mut BufferPool) {
+        let Some(index) = self.index(id) else { return };
+        let part = &mut self.queue[index];
+        if part.phase != Phase::Acked {
+            part.phase = Phase::Acked;
+            self.pending_bytes -= part.data.len();
+            pool.give(std::mem::take(&mut part.data));
+        }
+        while self.queue.front().is_some_and(|part| part.phase == Phase::Acked) {
+            self.queue.pop_front();
+            self.base += 1;
+        }
+    }
+
+    /// Packet `number`, which carried this part, was given up. It is due again unless a later packet carries it too.
+    pub fn handle_lost(&mut self, id: u64, number: u64, sends_max: u16) -> Result<(), Undeliverable> {
+        let Some(index) = self.index(id) else {
+            return Ok(());
+        };
+        let part = &mut self.queue[index];
+        if part.phase != Phase::InFlight || part.number != number {
+            return Ok(());
+        }
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::ResendDropped) {
+            return Ok(());
+        }
+        self.make_due(id, sends_max)
+    }
+
+    /// Makes the oldest parts due again although nothing is known of them, up to one packet's worth.
+    pub fn probe(&mut self, bytes_max: usize, sends_max: u16) -> Result<(), Undeliverable> {
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::ResendDropped) {
+            return Ok(());
+        }
+        let mut bytes = 0;
+        for id in self.base..self.next_new {
+            let Some(index) = self.index(id) else { break };
+            let part = &self.queue[index];
+            if part.phase == Phase::InFlight {
+                bytes += part.data.len() + 8;
+                if bytes > bytes_max {
+                    break;
+                }
+                self.make_due(id, sends_max)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives all buffers back.
+    pub fn release(&mut self, pool: &mut BufferPool) {
+        self.queue.drain(..).for_each(|part| pool.give(part.data));
+        self.lost.clear();
+        self.pending_bytes = 0;
+    }
+
+    fn make_due(&mut self, id: u64, sends_max: u16) -> Result<(), Undeliverable> {
+        let index = self.index(id).ok_or(Undeliverable)?;
+        let part = &mut self.queue[index];
+        if part.sends > sends_max {
+            return Err(Undeliverable);
+        }
+        part.phase = Phase::Due;
+        self.lost.push_back(id);
+        Ok(())
+    }
+
+    fn index(&self, id: u64) -> Option<usize> {
+        let index = usize::try_from(id.checked_sub(self.base)?).ok()?;
+        (index < self.queue.len()).then_some(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::FRAGMENT_BYTES;
+
+    fn send_all(sender: &mut ReliableSender, number: u64) -> Vec<u64> {
+        let mut ids = vec![];
+        while let Some(part) = sender.due() {
+            let id = part.id;
+            sender.handle_sent(id, number);
+            ids.push(id);
+        }
+        ids
+    }
+
+    fn with_messages(count: usize) -> (ReliableSender, BufferPool) {
+        let (mut sender, mut pool) = (ReliableSender::default(), BufferPool::default());
+        (0..count).for_each(|index| sender.push(&[index as u8; 10], 1_000, &mut pool));
+        (sender, pool)
+    }
+
+    #[test]
+    fn a_message_is_sent_once_until_its_last_packet_is_lost() {
+        let (mut sender, mut pool) = with_messages(3);
+        assert_eq!(send_all(&mut sender, 1), [0, 1, 2]);
+        assert_eq!(send_all(&mut sender, 2), []);
+        sender.handle_lost(1, 1, 10).unwrap();
+        assert_eq!(send_all(&mut sender, 2), [1]);
+        sender.handle_lost(1, 1, 10).unwrap();
+        assert_eq!(send_all(&mut sender, 3), [], "packet 2 still carries it");
+        sender.handle_acked(1, &mut pool);
+        assert_eq!(sender.pending_bytes(), 20);
+        sender.handle_acked(0, &mut pool);
+        sender.handle_acked(2, &mut pool);
+        sender.handle_acked(2, &mut pool);
+        assert_eq!((sender.pending_bytes(), sender.pending_count()), (0, 0));
+    }
+
+    #[test]
+    fn a_lost_message_that_arrives_after_all_is_not_sent_again() {
+        let (mut sender, mut pool) = with_messages(2);
+        send_all(&mut sender, 1);
+        sender.handle_lost(0, 1, 10).unwrap();
+        sender.handle_acked(0, &mut pool);
+        assert_eq!(send_all(&mut sender, 2), []);
+    }
+
+    #[test]
+    fn the_window_holds_new_messages_back() {
+        let (mut sender, mut pool) = with_messages(RELIABLE_WINDOW + 5);
+        assert_eq!(send_all(&mut sender, 1).len(), RELIABLE_WINDOW);
+        sender.handle_acked(1, &mut pool);
+        assert_eq!(send_all(&mut sender, 2), [], "the oldest is still missing");
+        sender.handle_acked(0, &mut pool);
+        assert_eq!(send_all(&mut sender, 3).len(), 2);
+    }
+
+    #[test]
+    fn a_message_that_never_arrives_is_given_up_after_the_limit() {
+        let (mut sender, _) = with_messages(1);
+        for number in 0..4 {
+            assert_eq!(send_all(&mut sender, number), [0]);
+            assert_eq!(
+                sender.handle_lost(0, number, 3),
+                if number < 3 { Ok(()) } else { Err(Undeliverable) }
+            );
+        }
+    }
+
+    #[test]
+    fn a_probe_repeats_the_oldest_packet_full() {
+        let (mut sender, _) = with_messages(10);
+        send_all(&mut sender, 1);
+        sender.probe(60, 10).unwrap();
+        assert_eq!(send_all(&mut sender, 2), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_large_message_is_split_into_numbered_fragments() {
+        let (mut sender, mut pool) = (ReliableSender::default(), BufferPool::default());
+        sender.push(&vec![7; 2 * FRAGMENT_BYTES + 1], 1_000, &mut pool);
+        let mut parts = vec![];
+        while let Some(part) = sender.due() {
+            parts.push((part.id, part.fragment, part.data.len()));
+            let id = part.id;
+            sender.handle_sent(id, 0);
+        }
+        assert_eq!(
+            parts,
+            [
+                (0, Some((0, 3)), FRAGMENT_BYTES),
+                (1, Some((1, 3)), FRAGMENT_BYTES),
+                (2, Some((2, 3)), 1)
+            ]
+        );
+    }
+}

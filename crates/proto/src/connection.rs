@@ -1,0 +1,581 @@
+//! One connection: the state machine, its timers, and what ties channels, acknowledgements and pacing together.
+//!
+//! Bytes come in through [`incoming`], go out through [`outgoing`]; [`path`] deals with a peer whose address changes.
+//! This file is what remains: birth, death and time.
+
+mod incoming;
+mod outgoing;
+mod path;
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+use netloom_wire::Micros;
+
+use crate::channel::{Receiver, SendError, Sender, Undeliverable, check_message};
+use crate::config::Config;
+use crate::crypto::{Entropy, NONCE_BYTES, SealKey, SessionKeys};
+use crate::endpoint::PeerId;
+use crate::events::{Event, EventQueue, Queued};
+use crate::frame::ChannelTable;
+use crate::handshake::client::ClientHandshake;
+use crate::handshake::{Accept, ResumeToken};
+use crate::limits::MESSAGES_IN_FLIGHT_MAX;
+use crate::pacing::RateControl;
+use crate::packet::SessionRef;
+use crate::pool::BufferPool;
+use crate::reason::{DisconnectReason, RejectReason};
+use crate::receive::ReceiveWindow;
+use crate::redundancy::{BlockHistory, BlockStore};
+use crate::sent::{Carried, SentPackets};
+use crate::state::State;
+use crate::stats::{Counters, Stats};
+use path::PathProbe;
+
+pub(crate) use outgoing::whole_message_max;
+
+/// What a connection shares with the others of its endpoint.
+pub(crate) struct Context<'a> {
+    pub config: &'a Config,
+    pub table: &'a ChannelTable,
+    pub pool: &'a mut BufferPool,
+    pub entropy: &'a mut Entropy,
+}
+
+/// The keys as seen from this side.
+#[derive(Debug)]
+struct Keys {
+    seal: SealKey,
+    open: SealKey,
+    fingerprint: u64,
+}
+
+/// A goodbye that waits for its confirmation.
+#[derive(Debug)]
+struct Goodbye {
+    reason: DisconnectReason,
+    next_send: Micros,
+    ends: Micros,
+}
+
+/// What a server holds about a peer that has proven its address but not its keys.
+#[derive(Debug)]
+struct Accepting {
+    packet: Vec<u8>,
+    is_due: bool,
+    ends: Micros,
+}
+
+/// Everything that a server decided about a new peer.
+pub(crate) struct Admission {
+    pub address: SocketAddr,
+    pub client_nonce: [u8; NONCE_BYTES],
+    pub client_alias: Option<u16>,
+    pub accept: Accept,
+    pub accept_packet: Vec<u8>,
+    pub keys: Option<SessionKeys>,
+    pub resumed_from: Option<PeerId>,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    state: State,
+    address: SocketAddr,
+    session_id: u64,
+    /// How outgoing packets name the session.
+    session: SessionRef,
+    keys: Option<Keys>,
+    handshake: Option<Box<ClientHandshake>>,
+    accepting: Option<Accepting>,
+    client_nonce: [u8; NONCE_BYTES],
+    resumed_from: Option<PeerId>,
+
+    window: ReceiveWindow,
+    sent: SentPackets,
+    rate: RateControl,
+    senders: Vec<Sender>,
+    receivers: Vec<Receiver>,
+    history: BlockHistory,
+    store: BlockStore,
+    /// Which non-priority channel goes first in the next packet.
+    turn: usize,
+
+    events: EventQueue,
+    outcomes: VecDeque<(u64, bool)>,
+    /// Something complete waits in a channel because the event queue was full.
+    is_inbox_blocked: bool,
+
+    probe: Option<PathProbe>,
+    path_response: Option<[u8; path::PROOF_BYTES]>,
+    goodbye: Option<Goodbye>,
+    /// A disconnected connection answers repeated goodbyes until then.
+    draining_until: Option<Micros>,
+    confirm_due: bool,
+    /// Why it ended.
+    ended: Option<DisconnectReason>,
+    /// A client that was just accepted must show itself, so that the server sees its keys confirmed.
+    is_greeting_due: bool,
+
+    connected_at: Micros,
+    last_received: Micros,
+    last_sent: Micros,
+    /// When the last packet that asks for an acknowledgement was sent.
+    last_eliciting: Micros,
+    unanswered_probes: u32,
+    counters: Counters,
+}
+
+impl Connection {
+    /// A client's connection, starting its handshake.
+    pub fn connecting(
+        now: Micros,
+        address: SocketAddr,
+        alias: Option<u16>,
+        resume: Option<ResumeToken>,
+        context: &mut Context<'_>,
+    ) -> Connection {
+        let handshake = ClientHandshake::new(now, context.config, alias, resume, context.entropy);
+        let mut connection = Connection::new(now, address, context.config);
+        connection.handshake = Some(Box::new(handshake));
+        connection
+    }
+
+    /// A server's connection with a peer that has proven its address.
+    pub fn accepted(now: Micros, admission: Admission, config: &Config) -> Connection {
+        let mut connection = Connection::new(now, admission.address, config);
+        connection.session_id = admission.accept.session_id;
+        connection.session = session_ref(
+            admission.keys.is_some(),
+            admission.accept.session_id,
+            admission.client_alias,
+        );
+        connection.keys = admission.keys.map(|keys| Keys {
+            seal: keys.to_client,
+            open: keys.to_server,
+            fingerprint: keys.fingerprint,
+        });
+        connection.client_nonce = admission.client_nonce;
+        connection.resumed_from = admission.resumed_from;
+        connection.accepting = Some(Accepting {
+            packet: admission.accept_packet,
+            is_due: true,
+            ends: now + config.connect_timeout,
+        });
+        connection
+    }
+
+    fn new(now: Micros, address: SocketAddr, config: &Config) -> Connection {
+        let mut state = State::Disconnected;
+        let _started = state.transition_to(State::Connecting);
+        Connection {
+            state,
+            address,
+            session_id: 0,
+            session: SessionRef::Address,
+            keys: None,
+            handshake: None,
+            accepting: None,
+            client_nonce: [0; NONCE_BYTES],
+            resumed_from: None,
+            window: ReceiveWindow::default(),
+            sent: SentPackets::default(),
+            rate: RateControl::new(&config.rate, now),
+            senders: config.channels.iter().map(Sender::new).collect(),
+            receivers: config.channels.iter().map(Receiver::new).collect(),
+            history: BlockHistory::default(),
+            store: BlockStore::default(),
+            turn: 0,
+            events: EventQueue::new(),
+            outcomes: VecDeque::new(),
+            is_inbox_blocked: false,
+            probe: None,
+            path_response: None,
+            goodbye: None,
+            draining_until: None,
+            confirm_due: false,
+            ended: None,
+            is_greeting_due: false,
+            connected_at: now,
+            last_received: now,
+            last_sent: now,
+            last_eliciting: now,
+            unanswered_probes: 0,
+            counters: Counters::default(),
+        }
+    }
+
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub fn session_id(&self) -> u64 {
+        self.session_id
+    }
+
+    pub fn is_sealed(&self) -> bool {
+        self.keys.is_some()
+    }
+
+    pub fn key_fingerprint(&self) -> Option<u64> {
+        self.keys.as_ref().map(|keys| keys.fingerprint)
+    }
+
+    /// Whether this server-side connection was opened by the attempt with this nonce.
+    pub fn is_opened_by(&self, client_nonce: &[u8; NONCE_BYTES]) -> bool {
+        self.client_nonce == *client_nonce
+    }
+
+    /// Whether this is a server's connection that waits for its first packet.
+    pub fn is_accepting(&self) -> bool {
+        self.accepting.is_some()
+    }
+
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty() || !self.outcomes.is_empty()
+    }
+
+    /// Why it ended, once it has.
+    pub fn ended(&self) -> Option<DisconnectReason> {
+        self.ended
+    }
+
+    /// Whether an event can be polled in this tick.
+    pub fn has_event(&mut self, now: Micros, tick: u64, context: &mut Context<'_>) -> bool {
+        if self.is_inbox_blocked {
+            self.resume_receivers(now, context);
+        }
+        !self.outcomes.is_empty() || self.events.has_next(now, tick, self.connected_at, context.config)
+    }
+
+    /// Whether the connection was made in this very tick.
+    pub fn is_new(&self) -> bool {
+        self.events.starts_with_connected()
+    }
+
+    /// Whether nothing is left to do or to tell.
+    pub fn is_finished(&self) -> bool {
+        self.state == State::Disconnected && self.draining_until.is_none() && !self.has_events()
+    }
+
+    pub fn stats(&self) -> Stats {
+        let rtt = self.rate.rtt();
+        Stats {
+            counters: self.counters,
+            rtt: rtt.smoothed().unwrap_or_default(),
+            rtt_min: rtt.min().unwrap_or_default(),
+            jitter: rtt.jitter(),
+            loss_per_mille: self.rate.loss().per_mille(),
+            rate_bytes_per_second: self.rate.rate(),
+            bandwidth_bytes_per_second: self.rate.estimate(),
+            pending_bytes: self.senders.iter().map(Sender::pending_bytes).sum(),
+            waiting_bytes: self.receivers.iter().map(Receiver::waiting_bytes).sum(),
+            packets_in_flight: self.sent.in_flight(),
+            queue_depth: self.events.len(),
+            queue_pressure_events: self.events.pressure_events(),
+            last_received: self.last_received,
+        }
+    }
+
+    /// Changes the upper limit of the rate.
+    pub fn set_rate_max(&mut self, bytes_per_second: u64) {
+        self.rate.set_max(bytes_per_second);
+    }
+
+    /// Takes a message for sending.
+    pub fn send(
+        &mut self,
+        channel: u8,
+        message: &[u8],
+        tag: Option<u64>,
+        context: &mut Context<'_>,
+    ) -> Result<(), SendError> {
+        if self.state != State::Connected {
+            return Err(SendError::NotConnected);
+        }
+        let index = usize::from(channel);
+        let Some((sender, config)) = self
+            .senders
+            .get_mut(index)
+            .zip(context.config.channels.get(index))
+        else {
+            return Err(SendError::NoSuchChannel(channel));
+        };
+        let whole_max = outgoing::whole_message_max(context.config.mtu);
+        match sender {
+            Sender::Reliable(sender) => {
+                if tag.is_some() {
+                    return Err(SendError::TagOnReliable(channel));
+                }
+                check_message(config, message.len(), sender.pending_bytes())?;
+                sender.push(message, whole_max, context.pool);
+            }
+            Sender::Unreliable(sender) => {
+                if tag.is_some() && message.len() > whole_max {
+                    return Err(SendError::TagOnFragments {
+                        bytes: message.len(),
+                        max: whole_max,
+                    });
+                }
+                check_message(config, message.len(), sender.pending_bytes_beside_new())?;
+                let outcomes = &mut self.outcomes;
+                sender.push(message, tag, whole_max, context.pool, |dropped| {
+                    report(outcomes, dropped, false)
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The next event, if this tick's limit allows one.
+    pub fn poll_event(&mut self, now: Micros, tick: u64, context: &mut Context<'_>) -> Option<Event<'_>> {
+        if let Some((tag, acked)) = self.outcomes.pop_front() {
+            return Some(Event::Outcome { tag, acked });
+        }
+        self.events
+            .poll(now, tick, self.connected_at, context.config, context.pool)
+    }
+
+    /// Says goodbye; the reason travels to the other side.
+    pub fn disconnect(&mut self, now: Micros, reason: DisconnectReason, config: &Config) {
+        match self.state {
+            State::Connecting => self.end(now, DisconnectReason::Cancelled, None),
+            State::Connected => {
+                if self.state.transition_to(State::Disconnecting) {
+                    self.goodbye = Some(Goodbye {
+                        reason,
+                        next_send: now,
+                        ends: now + config.disconnect_timeout,
+                    });
+                }
+            }
+            State::Disconnecting | State::Disconnected => {}
+        }
+    }
+
+    /// The server refused this client's attempt.
+    pub fn handle_reject(&mut self, now: Micros, reason: RejectReason, detail: u64) {
+        self.end(now, DisconnectReason::Rejected, Some((reason, detail)));
+    }
+
+    /// Ends the connection without a word to the other side.
+    pub fn end(&mut self, now: Micros, reason: DisconnectReason, reject: Option<(RejectReason, u64)>) {
+        if self.state == State::Connected && reason != DisconnectReason::Timeout {
+            // The other side may still talk to us; let it know when it does.
+            self.draining_until = Some(now + Micros::from_secs(1));
+        }
+        if self.state.transition_to(State::Disconnected) {
+            self.handshake = None;
+            self.accepting = None;
+            self.goodbye = None;
+            self.probe = None;
+            self.ended = Some(reason);
+            self.events.push(Queued::Disconnected { reason, reject });
+        }
+    }
+
+    /// Does what is due by time. Call before polling for packets or events.
+    pub fn handle_timeout(&mut self, now: Micros, context: &mut Context<'_>) {
+        match self.state {
+            State::Connecting => self.handle_connecting_timeout(now, context),
+            State::Connected => {
+                if now - self.last_received >= context.config.peer_timeout {
+                    return self.end(now, DisconnectReason::Timeout, None);
+                }
+                let lost = self
+                    .detect_losses(now, context)
+                    .and_then(|()| self.probe_if_due(now, context.config));
+                if lost.is_err() {
+                    return self.end(now, DisconnectReason::Undeliverable, None);
+                }
+                self.probe = self.probe.take().filter(|probe| !probe.has_failed(now));
+            }
+            State::Disconnecting => {
+                if let Some(goodbye) = self.goodbye.as_ref().filter(|goodbye| now >= goodbye.ends) {
+                    let reason = goodbye.reason;
+                    self.end(now, reason, None);
+                }
+            }
+            State::Disconnected => {
+                if self.draining_until.is_some_and(|until| now >= until) {
+                    self.draining_until = None;
+                }
+            }
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) or a packet is due next.
+    pub fn deadline(&mut self, now: Micros, context: &Context<'_>) -> Micros {
+        let config = context.config;
+        let never = Micros::MAX;
+        match self.state {
+            State::Connecting => {
+                let handshake = self
+                    .handshake
+                    .as_ref()
+                    .map_or(never, |handshake| handshake.deadline());
+                let accepting = self.accepting.as_ref().map_or(never, |accepting| {
+                    if accepting.is_due { now } else { accepting.ends }
+                });
+                handshake.min(accepting)
+            }
+            State::Connected => {
+                let age_max = self.age_max(config);
+                let timers = [
+                    self.last_received + config.peer_timeout,
+                    if self.is_greeting_due {
+                        now
+                    } else {
+                        self.last_sent + config.keepalive
+                    },
+                    self.window.ack_at().unwrap_or(never),
+                    self.sent.loss_deadline(self.rtt(), age_max).unwrap_or(never),
+                    self.probe_deadline(config).unwrap_or(never),
+                    self.probe.as_ref().map_or(never, |probe| probe.deadline()),
+                    if self.path_response.is_some() { now } else { never },
+                    self.data_deadline(now, config).unwrap_or(never),
+                ];
+                timers.into_iter().min().unwrap_or(never)
+            }
+            State::Disconnecting => self
+                .goodbye
+                .as_ref()
+                .map_or(never, |goodbye| goodbye.next_send.min(goodbye.ends)),
+            State::Disconnected => {
+                let draining = self.draining_until.unwrap_or(never);
+                if self.confirm_due { now } else { draining }
+            }
+        }
+    }
+
+    /// Gives all buffers back.
+    pub fn release(&mut self, pool: &mut BufferPool) {
+        self.senders.iter_mut().for_each(|sender| sender.release(pool));
+        self.receivers
+            .iter_mut()
+            .for_each(|receiver| receiver.release(pool));
+        self.events.release(pool);
+    }
+
+    fn handle_connecting_timeout(&mut self, now: Micros, context: &mut Context<'_>) {
+        if let Some(handshake) = &mut self.handshake
+            && !handshake.handle_timeout(now, context.config, context.entropy)
+        {
+            self.end(now, DisconnectReason::ConnectTimeout, None);
+        } else if self
+            .accepting
+            .as_ref()
+            .is_some_and(|accepting| now >= accepting.ends)
+        {
+            self.end(now, DisconnectReason::ConnectTimeout, None);
+        }
+    }
+
+    /// Both sides hold the keys.
+    fn become_connected(&mut self, now: Micros, resume: Option<ResumeToken>) {
+        if self.state.transition_to(State::Connected) {
+            self.handshake = None;
+            self.accepting = None;
+            self.connected_at = now;
+            self.last_received = now;
+            let resumed_from = self.resumed_from;
+            self.events.push(Queued::Connected { resumed_from, resume });
+        }
+    }
+
+    fn rtt(&self) -> Micros {
+        let rtt = self.rate.rtt();
+        rtt.smoothed()
+            .max(rtt.latest())
+            .unwrap_or(crate::pacing::rtt::INITIAL_RTO)
+    }
+
+    fn resend_timeout(&self, config: &Config) -> Micros {
+        self.rate
+            .rtt()
+            .rto(config.resend_timeout_min, config.resend_timeout_max)
+    }
+
+    /// The age at which a packet that nothing overtook counts as lost.
+    fn age_max(&self, config: &Config) -> Micros {
+        let timeout = self.resend_timeout(config);
+        Micros(timeout.0 * 3).clamp(Micros::from_secs(1), Micros::from_secs(3))
+    }
+
+    fn detect_losses(&mut self, now: Micros, context: &mut Context<'_>) -> Result<(), Undeliverable> {
+        let (rtt, age_max) = (self.rtt(), self.age_max(context.config));
+        let Connection {
+            sent,
+            senders,
+            outcomes,
+            rate,
+            counters,
+            ..
+        } = self;
+        let mut result = Ok(());
+        sent.detect_losses(now, rtt, age_max, |number, packet, carries| {
+            rate.handle_lost(now, packet.sent_at);
+            counters.packets_lost += 1;
+            for carried in carries.iter() {
+                match carried {
+                    Carried::Tagged(tag) => report(outcomes, tag, false),
+                    Carried::Reliable { channel, id } => {
+                        if let Some(Sender::Reliable(sender)) = senders.get_mut(usize::from(channel)) {
+                            result = result.and(sender.handle_lost(id, number, context.config.resends_max));
+                        }
+                    }
+                }
+            }
+        });
+        result
+    }
+
+    /// When nothing has come back for a resend timeout, the oldest messages go out again, and less often each time.
+    fn probe_if_due(&mut self, now: Micros, config: &Config) -> Result<(), Undeliverable> {
+        if self.probe_deadline(config).is_none_or(|deadline| now < deadline) {
+            return Ok(());
+        }
+        self.unanswered_probes += 1;
+        self.counters.probes += 1;
+        self.last_eliciting = now;
+        for sender in &mut self.senders {
+            if let Sender::Reliable(sender) = sender {
+                sender.probe(config.mtu / 2, config.resends_max)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn probe_deadline(&self, config: &Config) -> Option<Micros> {
+        let waiting = self
+            .senders
+            .iter()
+            .any(|sender| matches!(sender, Sender::Reliable(sender) if sender.pending_count() > 0));
+        (waiting && self.sent.in_flight() > 0).then(|| {
+            let timeout = self.resend_timeout(config) + config.ack_delay;
+            let backed_off = Micros(timeout.0 << self.unanswered_probes.min(6))
+                .min(config.resend_timeout_max.max(timeout));
+            self.last_eliciting + backed_off
+        })
+    }
+}
+
+fn session_ref(sealed: bool, session_id: u64, alias: Option<u16>) -> SessionRef {
+    match (sealed, alias) {
+        (false, _) => SessionRef::Id(session_id),
+        (true, Some(alias)) => SessionRef::Alias(alias),
+        (true, None) => SessionRef::Address,
+    }
+}
+
+/// Queues the fate of a tagged message; the oldest gives way if nobody polls.
+fn report(outcomes: &mut VecDeque<(u64, bool)>, tag: u64, acked: bool) {
+    if outcomes.len() >= MESSAGES_IN_FLIGHT_MAX {
+        outcomes.pop_front();
+    }
+    outcomes.push_back((tag, acked));
+}

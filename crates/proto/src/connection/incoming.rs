@@ -1,0 +1,415 @@
+//! Packets as they arrive: checked in the order of [`Rejection`], then believed.
+
+use std::net::SocketAddr;
+
+use netloom_wire::Micros;
+
+use super::path::{PROOF_BYTES, PathProbe};
+use super::{Connection, Context, Keys, report, session_ref};
+use crate::channel::{Receiver, Sender};
+use crate::crypto::checksum;
+use crate::frame::{Frame, Frames, MessageFrame};
+use crate::handshake::{Challenge, Reject};
+use crate::packet::{Ack, CRC_BYTES, Header, PacketType};
+use crate::reason::DisconnectReason;
+use crate::sent::{Carried, Verdict};
+use crate::state::State;
+use crate::validate::Rejection;
+
+/// What IP and UDP add to a datagram; the rate counts it, so that many small packets are not free.
+pub(super) const IP_UDP_BYTES: usize = 28;
+
+/// The first byte of a Disconnect's payload.
+pub(super) const GOODBYE: u8 = 0;
+pub(super) const CONFIRM: u8 = 1;
+
+impl Connection {
+    /// A Challenge for this client's attempt.
+    pub fn handle_challenge(
+        &mut self,
+        now: Micros,
+        datagram: &[u8],
+        context: &Context<'_>,
+    ) -> Result<(), Rejection> {
+        let challenge = Challenge::parse(datagram, context.config.protocol_id)?;
+        let handshake = self.handshake.as_mut().ok_or(Rejection::Unsolicited)?;
+        handshake.handle_challenge(now, &challenge, context.config)
+    }
+
+    /// An Accept for this client's attempt.
+    pub fn handle_accept(
+        &mut self,
+        now: Micros,
+        datagram: &mut [u8],
+        context: &Context<'_>,
+    ) -> Result<(), Rejection> {
+        let handshake = self.handshake.as_ref().ok_or(Rejection::Unsolicited)?;
+        let (accept, keys) = handshake.handle_accept(datagram, context.config)?;
+        self.session_id = accept.session_id;
+        self.session = session_ref(keys.is_some(), accept.session_id, Some(accept.alias));
+        self.keys = keys.map(|keys| Keys {
+            seal: keys.to_server,
+            open: keys.to_client,
+            fingerprint: keys.fingerprint,
+        });
+        self.become_connected(now, Some(accept.resume));
+        // The server is connected only when it hears from us.
+        self.is_greeting_due = true;
+        Ok(())
+    }
+
+    /// A Reject for this client's attempt.
+    pub fn handle_reject_packet(
+        &mut self,
+        now: Micros,
+        datagram: &[u8],
+        context: &Context<'_>,
+    ) -> Result<(), Rejection> {
+        let reject = Reject::parse(datagram, context.config.protocol_id)?;
+        match &self.handshake {
+            Some(handshake) if handshake.is_answered_by(&reject) => {
+                self.handle_reject(now, reject.reason, reject.detail);
+                Ok(())
+            }
+            _ => Err(Rejection::Unsolicited),
+        }
+    }
+
+    /// The client repeats its Response: it has not got our Accept.
+    pub fn repeat_accept(&mut self) {
+        if let Some(accepting) = &mut self.accepting {
+            accepting.is_due = true;
+        }
+    }
+
+    /// A packet of the session.
+    pub fn handle_packet(
+        &mut self,
+        now: Micros,
+        from: SocketAddr,
+        datagram: &mut [u8],
+        (header, header_len): (Header, usize),
+        context: &mut Context<'_>,
+    ) -> Result<(), Rejection> {
+        let length = datagram.len();
+        self.check_allowed(header.kind)?;
+        if header.session.is_sealed() != self.is_sealed() {
+            return Err(Rejection::WrongSecurity);
+        }
+        if !self.is_sealed() && from != self.address {
+            return Err(Rejection::WrongAddress);
+        }
+        let number = self.window.expand(header.number);
+        self.window.check(number)?;
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::WindowBeforeAuthentication) {
+            self.window.insert(number, true);
+        }
+        let payload = self.authenticate(number, datagram, header_len, context)?;
+        let acked = match &header.ack {
+            None => None,
+            Some(ack) => Some(self.sent.expand(ack.newest).map_err(|_| Rejection::AckOfUnsent)?),
+        };
+        check_payload(header.kind, payload, context)?;
+
+        // From here on the packet is believed.
+        let is_newest = self.window.newest().is_none_or(|newest| number > newest);
+        self.last_received = now;
+        self.counters.packets_received += 1;
+        self.counters.bytes_received += length as u64;
+        if self.state == State::Connecting {
+            self.become_connected(now, None);
+        }
+        if from != self.address && is_newest {
+            self.examine_address(now, from, length, context);
+        }
+        if let (Some(ack), Some(newest)) = (header.ack, acked) {
+            self.handle_ack(now, newest, ack, context);
+        }
+        let taken = self.take_payload(now, from, number, &header, payload, context);
+        self.window.insert(number, taken.is_ok());
+        match taken {
+            Ok(()) => {
+                self.window
+                    .handle_taken(now, number, header.kind.elicits_ack(), context.config.ack_delay)
+            }
+            Err(reason) => {
+                self.counters.packets_refused += 1;
+                if reason == Rejection::Malformed {
+                    self.disconnect(now, DisconnectReason::Protocol, context.config);
+                }
+            }
+        }
+        taken
+    }
+
+    /// Which packets each state accepts.
+    fn check_allowed(&self, kind: PacketType) -> Result<(), Rejection> {
+        use PacketType::*;
+        let allowed = match self.state {
+            State::Connecting => {
+                self.accepting.is_some() && matches!(kind, Data | Ack | KeepAlive | Disconnect)
+            }
+            State::Connected => !kind.is_handshake(),
+            State::Disconnecting => kind == Disconnect,
+            State::Disconnected => kind == Disconnect && self.draining_until.is_some(),
+        };
+        if allowed {
+            Ok(())
+        } else {
+            Err(Rejection::WrongState)
+        }
+    }
+
+    fn authenticate<'a>(
+        &self,
+        number: u64,
+        datagram: &'a mut [u8],
+        header_len: usize,
+        context: &Context<'_>,
+    ) -> Result<&'a [u8], Rejection> {
+        match &self.keys {
+            Some(keys) => keys
+                .open
+                .open(number, datagram, header_len)
+                .map(|payload| &*payload)
+                .ok_or(Rejection::Integrity),
+            None => {
+                let (body, crc) = datagram
+                    .split_last_chunk::<CRC_BYTES>()
+                    .ok_or(Rejection::TooShort)?;
+                let payload = body.get(header_len..).ok_or(Rejection::TooShort)?;
+                match checksum(context.config.protocol_id, body) == u32::from_le_bytes(*crc) {
+                    true => Ok(payload),
+                    false => Err(Rejection::Integrity),
+                }
+            }
+        }
+    }
+
+    fn handle_ack(&mut self, now: Micros, newest: u64, ack: Ack, context: &mut Context<'_>) {
+        let Connection {
+            sent,
+            senders,
+            outcomes,
+            rate,
+            window,
+            history,
+            counters,
+            unanswered_probes,
+            ..
+        } = self;
+        sent.handle_ack(newest, ack.bits, |number, packet, verdict, carries| {
+            if verdict == Verdict::Acked {
+                *unanswered_probes = 0;
+                let delay = Micros::from_millis(ack.delay_ms.into());
+                let measured = number == newest && ack.delay_ms != u8::MAX;
+                let rtt = measured.then(|| Micros((now - packet.sent_at).since(delay).0.max(1)));
+                rate.handle_acked(now, packet.sent_at, usize::from(packet.bytes) + IP_UDP_BYTES, rtt);
+            } else {
+                counters.packets_late += 1;
+            }
+            if let Some(reported) = packet.reported {
+                window.handle_reported(reported);
+            }
+            history.handle_acked(number);
+            for carried in carries.iter() {
+                match carried {
+                    Carried::Reliable { channel, id } => {
+                        if let Some(Sender::Reliable(sender)) = senders.get_mut(usize::from(channel)) {
+                            sender.handle_acked(id, context.pool);
+                        }
+                    }
+                    Carried::Tagged(tag) if verdict == Verdict::Acked => report(outcomes, tag, true),
+                    Carried::Tagged(_) => {}
+                }
+            }
+        });
+        if self.detect_losses(now, context).is_err() {
+            self.disconnect(now, DisconnectReason::Undeliverable, context.config);
+        }
+    }
+
+    fn take_payload(
+        &mut self,
+        now: Micros,
+        from: SocketAddr,
+        number: u64,
+        header: &Header,
+        payload: &[u8],
+        context: &mut Context<'_>,
+    ) -> Result<(), Rejection> {
+        match header.kind {
+            PacketType::Data => self.take_messages(now, number, header.protected, payload, context),
+            PacketType::Disconnect => {
+                self.take_goodbye(now, payload, context);
+                Ok(())
+            }
+            PacketType::PathChallenge => {
+                self.path_response = payload.first_chunk::<PROOF_BYTES>().copied();
+                Ok(())
+            }
+            PacketType::PathResponse => {
+                self.take_proof(from, payload);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Hands every frame to its channel. One that finds no room spoils the acknowledgement of the packet, not the rest.
+    fn take_messages(
+        &mut self,
+        now: Micros,
+        number: u64,
+        protected: bool,
+        payload: &[u8],
+        context: &mut Context<'_>,
+    ) -> Result<(), Rejection> {
+        let frames = Frames::of_payload(payload, context.table).map_err(|_| Rejection::Malformed)?;
+        if protected {
+            self.store.insert(number, frames.block());
+        }
+        let mut result = Ok(());
+        for frame in frames {
+            let taken = match frame.map_err(|_| Rejection::Malformed)? {
+                Frame::Message(message) => self.take_message(now, &message, context),
+                Frame::Link(link) => match self.store.handle_link(number, &link) {
+                    Some(block) => self.take_block(now, block.frames(), context),
+                    None => Ok(()),
+                },
+            };
+            result = worse(result, taken);
+        }
+        while let Some(block) = self.store.poll_recovered() {
+            let taken = self.take_block(now, block.frames(), context);
+            result = worse(result, taken);
+        }
+        result
+    }
+
+    /// The messages of a lost packet, brought back. Those that find no room come again by themselves.
+    fn take_block(&mut self, now: Micros, block: &[u8], context: &mut Context<'_>) -> Result<(), Rejection> {
+        self.counters.blocks_recovered += 1;
+        for frame in Frames::of_block(block, context.table) {
+            match frame {
+                Ok(Frame::Message(message)) if message.kind.is_reliable() && message.fragment.is_none() => {
+                    if self.take_message(now, &message, context) == Err(Rejection::Malformed) {
+                        return Err(Rejection::Malformed);
+                    }
+                }
+                _ => return Err(Rejection::Malformed),
+            }
+        }
+        Ok(())
+    }
+
+    fn take_message(
+        &mut self,
+        now: Micros,
+        message: &MessageFrame<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<(), Rejection> {
+        let index = usize::from(message.channel);
+        let (Some(receiver), Some(channel)) =
+            (self.receivers.get_mut(index), context.config.channels.get(index))
+        else {
+            return Err(Rejection::Malformed);
+        };
+        let mut inbox = self.events.inbox(message.channel, context.config);
+        let bytes_max = channel.receive_bytes_max;
+        let taken = match receiver {
+            Receiver::Reliable(receiver) => receiver.receive(message, bytes_max, context.pool, &mut inbox),
+            Receiver::Unreliable(receiver) => {
+                receiver.receive(now, message, bytes_max, context.pool, &mut inbox)
+            }
+        };
+        self.is_inbox_blocked |= self.events.len() >= context.config.events_queued_max;
+        taken
+    }
+
+    /// Delivers what waited for room in the event queue.
+    pub(super) fn resume_receivers(&mut self, now: Micros, context: &mut Context<'_>) {
+        self.is_inbox_blocked = false;
+        for (index, receiver) in self.receivers.iter_mut().enumerate() {
+            let Receiver::Reliable(receiver) = receiver else {
+                continue;
+            };
+            let mut inbox = self.events.inbox(index as u8, context.config);
+            if receiver.resume(context.pool, &mut inbox).is_err() {
+                return self.disconnect(now, DisconnectReason::Protocol, context.config);
+            }
+        }
+        self.is_inbox_blocked = self.events.len() >= context.config.events_queued_max;
+    }
+
+    fn take_goodbye(&mut self, now: Micros, payload: &[u8], context: &Context<'_>) {
+        let &[kind, code] = payload else { return };
+        if kind == CONFIRM {
+            if let Some(goodbye) = &self.goodbye {
+                let reason = goodbye.reason;
+                self.end(now, reason, None);
+            }
+            return;
+        }
+        let reason = DisconnectReason::from_code(code).unwrap_or(DisconnectReason::Requested);
+        self.end(now, reason, None);
+        self.draining_until = Some(now + context.config.disconnect_timeout);
+        self.confirm_due = true;
+    }
+
+    /// An authentic packet came from another address than the one we send to.
+    fn examine_address(&mut self, now: Micros, from: SocketAddr, bytes: usize, context: &mut Context<'_>) {
+        if self.state != State::Connected {
+            return;
+        }
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::PathUnproven) {
+            self.address = from;
+            return;
+        }
+        if self.probe.as_ref().is_none_or(|probe| probe.address() != from) {
+            self.probe = Some(PathProbe::new(now, from, context.entropy.bytes()));
+        }
+        if let Some(probe) = &mut self.probe {
+            probe.handle_received(bytes);
+        }
+    }
+
+    fn take_proof(&mut self, from: SocketAddr, payload: &[u8]) {
+        let Some(proof) = payload.first_chunk::<PROOF_BYTES>() else {
+            return;
+        };
+        if self
+            .probe
+            .as_ref()
+            .is_some_and(|probe| probe.is_proven_by(from, proof))
+        {
+            self.address = from;
+            self.probe = None;
+            self.counters.migrations += 1;
+        }
+    }
+}
+
+/// Checks that the payload parses as what its type promises, before anything in it is believed.
+fn check_payload(kind: PacketType, payload: &[u8], context: &Context<'_>) -> Result<(), Rejection> {
+    let valid = match kind {
+        PacketType::Data => Frames::of_payload(payload, context.table)
+            .is_ok_and(|mut frames| frames.all(|frame| frame.is_ok())),
+        PacketType::Ack | PacketType::KeepAlive => payload.is_empty(),
+        PacketType::Disconnect => matches!(payload, [GOODBYE | CONFIRM, _]),
+        PacketType::PathChallenge | PacketType::PathResponse => payload.len() == PROOF_BYTES,
+        _ => false,
+    };
+    if valid { Ok(()) } else { Err(Rejection::Malformed) }
+}
+
+/// The graver of two results: a broken sender over a lack of room.
+fn worse(first: Result<(), Rejection>, second: Result<(), Rejection>) -> Result<(), Rejection> {
+    match (first, second) {
+        (Err(Rejection::Malformed), _) | (_, Err(Rejection::Malformed)) => Err(Rejection::Malformed),
+        (Err(reason), _) | (_, Err(reason)) => Err(reason),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,366 @@
+//! Packets as they are made.
+//!
+//! A packet is filled in this order: priority channels; the other reliable channels, up to half of the packet while
+//! unreliable messages wait; unreliable messages; reliable ones again; redundancy. So neither a stream of snapshots
+//! nor a large download can starve the other. Within each step lost messages go before new ones.
+
+use std::net::SocketAddr;
+
+use netloom_wire::Micros;
+
+use super::incoming::{CONFIRM, GOODBYE, IP_UDP_BYTES};
+use super::path::PROOF_BYTES;
+use super::{Connection, Context};
+use crate::channel::Sender;
+use crate::config::{ChannelKind, Config, Redundancy};
+use crate::crypto::checksum;
+use crate::frame::{FrameWriter, Frames, MessageFrame};
+use crate::limits::BLOCK_BYTES_MAX;
+use crate::packet::{CRC_BYTES, HEADER_MAX, Header, PacketType, TAG_BYTES};
+use crate::sent::Carried;
+use crate::state::State;
+
+/// The largest frame header: form, id, index, count and length.
+const FRAME_HEADER_MAX: usize = 1 + 2 + 2 + 2 + 3;
+
+/// A path challenge, with header and tag.
+const CHALLENGE_BYTES: usize = HEADER_MAX + PROOF_BYTES + TAG_BYTES;
+
+/// How often a goodbye is repeated until it is confirmed.
+const GOODBYE_RESEND: Micros = Micros::from_millis(100);
+
+/// The largest message that travels in one packet, whatever else the packet needs.
+pub(crate) const fn whole_message_max(mtu: usize) -> usize {
+    mtu - HEADER_MAX - TAG_BYTES - 1 - FRAME_HEADER_MAX
+}
+
+impl Connection {
+    /// The next datagram to send now: where to, and its length in `out`, which must hold an mtu.
+    pub fn poll_transmit(
+        &mut self,
+        now: Micros,
+        out: &mut [u8],
+        context: &mut Context<'_>,
+    ) -> Option<(SocketAddr, usize)> {
+        match self.state {
+            State::Connecting => self.poll_handshake(now, out, context.config),
+            State::Connected => self.poll_connected(now, out, context),
+            State::Disconnecting => {
+                let goodbye = self.goodbye.as_mut().filter(|goodbye| now >= goodbye.next_send)?;
+                goodbye.next_send = now + GOODBYE_RESEND;
+                let payload = [GOODBYE, goodbye.reason.code()];
+                self.send_small(
+                    now,
+                    PacketType::Disconnect,
+                    &payload,
+                    self.address,
+                    out,
+                    context.config,
+                )
+            }
+            State::Disconnected => {
+                let due = std::mem::take(&mut self.confirm_due);
+                due.then(|| {
+                    self.send_small(
+                        now,
+                        PacketType::Disconnect,
+                        &[CONFIRM, 0],
+                        self.address,
+                        out,
+                        context.config,
+                    )
+                })
+                .flatten()
+            }
+        }
+    }
+
+    fn poll_handshake(
+        &mut self,
+        now: Micros,
+        out: &mut [u8],
+        config: &Config,
+    ) -> Option<(SocketAddr, usize)> {
+        if let Some(handshake) = &mut self.handshake {
+            let length = handshake.poll_transmit(now, config, out)?;
+            self.count_sent(now, length);
+            return Some((self.address, length));
+        }
+        let accepting = self.accepting.as_mut().filter(|accepting| accepting.is_due)?;
+        accepting.is_due = false;
+        let length = accepting.packet.len();
+        out[..length].copy_from_slice(&accepting.packet);
+        self.count_sent(now, length);
+        Some((self.address, length))
+    }
+
+    fn poll_connected(
+        &mut self,
+        now: Micros,
+        out: &mut [u8],
+        context: &mut Context<'_>,
+    ) -> Option<(SocketAddr, usize)> {
+        if let Some(proof) = self.path_response.take() {
+            return self.send_small(
+                now,
+                PacketType::PathResponse,
+                &proof,
+                self.address,
+                out,
+                context.config,
+            );
+        }
+        if let Some(probe) = &mut self.probe
+            && let Some(proof) = probe.poll_challenge(now, CHALLENGE_BYTES)
+        {
+            let address = probe.address();
+            return self.send_small(
+                now,
+                PacketType::PathChallenge,
+                &proof,
+                address,
+                out,
+                context.config,
+            );
+        }
+        if self
+            .data_deadline(now, context.config)
+            .is_some_and(|deadline| now >= deadline)
+            && let Some(length) = self.write_data(now, out, context)
+        {
+            return Some((self.address, length));
+        }
+        let is_quiet = self.is_greeting_due || now - self.last_sent >= context.config.keepalive;
+        if is_quiet && self.sent.has_room() {
+            return self.send_small(now, PacketType::KeepAlive, &[], self.address, out, context.config);
+        }
+        if self.window.ack_at().is_some_and(|at| now >= at) {
+            return self.send_small(now, PacketType::Ack, &[], self.address, out, context.config);
+        }
+        None
+    }
+
+    /// When a data packet may go: as soon as there is something to send and the rate allows it.
+    pub(super) fn data_deadline(&mut self, now: Micros, config: &Config) -> Option<Micros> {
+        if !self.sent.has_room() {
+            return None;
+        }
+        let first = self.senders.iter_mut().find_map(|sender| match sender {
+            Sender::Reliable(sender) => sender.due().map(|part| part.data.len()),
+            Sender::Unreliable(sender) => sender.due().map(|part| part.data.len()),
+        });
+        let tail = || match config.redundancy {
+            Redundancy::Off => None,
+            Redundancy::Copy | Redundancy::Parity => self
+                .history
+                .waiting_since()
+                .map(|since| since + config.tail_delay),
+        };
+        let (ready, bytes) = match first {
+            Some(bytes) => (now, bytes),
+            None => (tail()?, BLOCK_BYTES_MAX),
+        };
+        Some(self.rate.next_send(now, datagram_cost(bytes)).max(ready))
+    }
+
+    fn write_data(&mut self, now: Micros, out: &mut [u8], context: &mut Context<'_>) -> Option<usize> {
+        let number = self.sent.next_number();
+        let ack = self.window.acknowledge(now);
+        let mut header = Header {
+            kind: PacketType::Data,
+            session: self.session,
+            number: number as u16,
+            ack: ack.map(|(ack, _)| ack),
+            protected: false,
+        };
+        let header_len = header.write(out);
+        let affordable = self.rate.budget(now).saturating_sub(IP_UDP_BYTES);
+        let end = context
+            .config
+            .mtu
+            .min(affordable)
+            .saturating_sub(self.session.trailer_bytes());
+        let mut writer = FrameWriter::new(out.get_mut(header_len..end)?);
+        self.fill(number, &mut writer, context);
+        let block_len = Frames::of_block(writer.frames(), context.table).block().len();
+        let block_len = if (1..=BLOCK_BYTES_MAX).contains(&block_len) {
+            block_len
+        } else {
+            0
+        };
+        let redundancy = context.config.redundancy;
+        self.history.write(number, redundancy, &mut writer);
+        if writer.is_empty() {
+            return None;
+        }
+        let payload_len = writer.finish();
+        if redundancy != Redundancy::Off && block_len > 0 {
+            header.protected = true;
+            header.write(out);
+            self.history
+                .handle_sent(now, number, &out[header_len + 1..header_len + 1 + block_len]);
+        }
+        let length = self.close(number, out, header_len, header_len + payload_len, context.config);
+        self.last_eliciting = now;
+        self.rate.handle_sent(now, length + IP_UDP_BYTES);
+        self.sent
+            .handle_sent(now, length, true, ack.map(|(_, reported)| reported));
+        self.window.handle_acknowledged();
+        self.count_sent(now, length);
+        Some(length)
+    }
+
+    fn fill(&mut self, number: u64, writer: &mut FrameWriter<'_>, context: &mut Context<'_>) {
+        let kinds = &context.config.channels;
+        let is_priority = |index: usize| kinds[index].kind == ChannelKind::Priority;
+        let channels = self.senders.len();
+        (0..channels)
+            .filter(|&index| is_priority(index))
+            .for_each(|index| self.fill_reliable(index, number, 0, writer, context.config));
+        let unreliable_waits = self
+            .senders
+            .iter()
+            .any(|sender| matches!(sender, Sender::Unreliable(sender) if sender.due().is_some()));
+        let reserve = if unreliable_waits { writer.room() / 2 } else { 0 };
+        self.turn = (self.turn + 1) % channels;
+        for step in 0..channels {
+            let index = (self.turn + step) % channels;
+            self.fill_reliable(index, number, reserve, writer, context.config);
+        }
+        for step in 0..channels {
+            self.fill_unreliable((self.turn + step) % channels, writer, context);
+        }
+        if unreliable_waits {
+            (0..channels).for_each(|index| self.fill_reliable(index, number, 0, writer, context.config));
+        }
+    }
+
+    /// Packs what is due on a reliable channel until only `reserve` bytes are left.
+    fn fill_reliable(
+        &mut self,
+        index: usize,
+        number: u64,
+        reserve: usize,
+        writer: &mut FrameWriter<'_>,
+        config: &Config,
+    ) {
+        let (Some(Sender::Reliable(sender)), Some(channel)) =
+            (self.senders.get_mut(index), config.channels.get(index))
+        else {
+            return;
+        };
+        while let Some(part) = sender.due() {
+            let id = part.id;
+            let frame = MessageFrame {
+                channel: index as u8,
+                kind: channel.kind,
+                id: id as u16,
+                fragment: part.fragment,
+                data: part.data,
+            };
+            let fits = FrameWriter::message_len(&frame) + reserve <= writer.room();
+            if !fits || !self.sent.has_room_for_messages() || !writer.message(&frame) {
+                return;
+            }
+            self.counters.resends += u64::from(sender.handle_sent(id, number));
+            self.sent.carry(Carried::Reliable {
+                channel: index as u8,
+                id,
+            });
+        }
+    }
+
+    fn fill_unreliable(&mut self, index: usize, writer: &mut FrameWriter<'_>, context: &mut Context<'_>) {
+        let Some(channel) = context.config.channels.get(index) else {
+            return;
+        };
+        let Some(Sender::Unreliable(sender)) = self.senders.get_mut(index) else {
+            return;
+        };
+        while let Some(part) = sender.due() {
+            let frame = MessageFrame {
+                channel: index as u8,
+                kind: channel.kind,
+                id: part.id,
+                fragment: part.fragment,
+                data: part.data,
+            };
+            if !self.sent.has_room_for_messages() || !writer.message(&frame) {
+                return;
+            }
+            if let Some(tag) = part.tag {
+                self.sent.carry(Carried::Tagged(tag));
+            }
+            sender.handle_sent(context.pool);
+        }
+    }
+
+    /// A packet that carries no messages.
+    fn send_small(
+        &mut self,
+        now: Micros,
+        kind: PacketType,
+        payload: &[u8],
+        to: SocketAddr,
+        out: &mut [u8],
+        config: &Config,
+    ) -> Option<(SocketAddr, usize)> {
+        if !self.sent.has_room_for_untracked() {
+            return None;
+        }
+        let number = self.sent.next_number();
+        let ack = self.window.acknowledge(now);
+        let header = Header {
+            kind,
+            session: self.session,
+            number: number as u16,
+            ack: ack.map(|(ack, _)| ack),
+            protected: false,
+        };
+        let header_len = header.write(out);
+        let end = header_len + payload.len();
+        out.get_mut(header_len..end)?.copy_from_slice(payload);
+        let length = self.close(number, out, header_len, end, config);
+        if kind.elicits_ack() {
+            self.last_eliciting = now;
+            self.rate.handle_sent(now, length + IP_UDP_BYTES);
+        }
+        self.sent
+            .handle_sent(now, length, kind.elicits_ack(), ack.map(|(_, reported)| reported));
+        self.window.handle_acknowledged();
+        self.count_sent(now, length);
+        Some((to, length))
+    }
+
+    /// Seals a packet, or ends it with its checksum; returns its length.
+    fn close(&self, number: u64, out: &mut [u8], header_len: usize, end: usize, config: &Config) -> usize {
+        match &self.keys {
+            Some(keys) => {
+                #[cfg(netloom_mutations)]
+                let number = if crate::mutation::is(crate::mutation::Mutation::NumberReused) {
+                    number & !1
+                } else {
+                    number
+                };
+                keys.seal.seal(number, out, header_len, end)
+            }
+            None => {
+                let crc = checksum(config.protocol_id, &out[..end]);
+                out[end..end + CRC_BYTES].copy_from_slice(&crc.to_le_bytes());
+                end + CRC_BYTES
+            }
+        }
+    }
+
+    fn count_sent(&mut self, now: Micros, bytes: usize) {
+        self.last_sent = now;
+        self.is_greeting_due = false;
+        self.counters.packets_sent += 1;
+        self.counters.bytes_sent += bytes as u64;
+    }
+}
+
+/// What a datagram with one message of this length costs at least.
+fn datagram_cost(message_bytes: usize) -> usize {
+    message_bytes + FRAME_HEADER_MAX + 1 + HEADER_MAX + TAG_BYTES + IP_UDP_BYTES
+}

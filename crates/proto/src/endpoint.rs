@@ -1,0 +1,815 @@
+//! Many connections over one socket: who a datagram belongs to, who may come in, and whose turn it is.
+//!
+//! ```text
+//!  handle_datagram ──▶ handshake ──▶ listener (stateless) ──▶ a seat
+//!                  └─▶ session packet ──▶ by session id, alias or address ──▶ connection
+//!  send ─────────────▶ connection
+//!  poll_transmit ◀──── replies, then each connection whose time has come
+//!  poll_event ◀─────── disconnects of any peer, then data, then new peers; in order within a peer
+//! ```
+
+pub(crate) mod admission;
+mod listener;
+mod resume;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::net::SocketAddr;
+
+use netloom_wire::Micros;
+
+use crate::channel::SendError;
+use crate::config::{Config, ConfigError, ListenConfig};
+use crate::connection::{Admission, Connection, Context};
+use crate::crypto::Entropy;
+use crate::events::Event;
+use crate::frame::ChannelTable;
+use crate::handshake::{Accept, ResumeToken};
+use crate::limits::{PEERS_MAX, STATELESS_REPLIES_MAX};
+use crate::packet::{Header, PacketType, SessionRef, packet_type};
+use crate::pool::BufferPool;
+use crate::reason::{DisconnectReason, RejectReason};
+use crate::state::State;
+use crate::stats::Stats;
+use crate::validate::{Rejection, Rejections};
+use listener::{Applicant, Listener, Reply};
+use resume::TokenDigest;
+
+/// What connections share, borrowed field by field so that a slot can be borrowed beside it.
+macro_rules! context {
+    ($endpoint:ident) => {
+        Context {
+            config: &$endpoint.config,
+            table: &$endpoint.table,
+            pool: &mut $endpoint.pool,
+            entropy: &mut $endpoint.entropy,
+        }
+    };
+}
+
+/// A peer of an endpoint. Never used again for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PeerId {
+    index: u16,
+    generation: u32,
+}
+
+impl PeerId {
+    /// The place of this peer, for tables: used again after the peer has gone.
+    pub fn index(self) -> usize {
+        self.index.into()
+    }
+}
+
+impl std::fmt::Display for PeerId {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}.{}", self.index, self.generation)
+    }
+}
+
+/// A connection could not be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConnectError {
+    /// There is a connection to this address already.
+    #[error("a connection to {0} exists already: disconnect it first")]
+    AlreadyConnected(SocketAddr),
+    /// Every place is taken.
+    #[error("the endpoint holds as many peers as it can")]
+    Full,
+}
+
+/// A datagram to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// Where to.
+    pub to: SocketAddr,
+    /// How many bytes of the buffer.
+    pub length: usize,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    generation: u32,
+    connection: Option<Box<Connection>>,
+    /// Counted among the peers: not yet disconnected.
+    is_live: bool,
+    /// Counted among those that have not confirmed their keys.
+    is_accepting: bool,
+    /// Stands in one of the queues of [`Ready`].
+    is_queued: bool,
+    /// Stands in the queue of those that ended, too.
+    is_queued_as_ended: bool,
+    seat: Option<TokenDigest>,
+}
+
+/// Session ids are random already.
+#[derive(Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_u64(&mut self, id: u64) {
+        self.0 = id;
+    }
+}
+
+/// Peers with something to tell, most urgent kind first.
+#[derive(Debug, Default)]
+struct Ready {
+    ended: VecDeque<u16>,
+    talking: VecDeque<u16>,
+    new: VecDeque<u16>,
+    /// Those that have used up this tick's limit.
+    deferred: VecDeque<u16>,
+}
+
+/// Connections over one socket, as client, server or both. Does no I/O: bytes and time go in, bytes and events come out.
+///
+/// ```
+/// use netloom_proto::{Config, Endpoint, Event, ListenConfig, Micros};
+///
+/// let server_address = "127.0.0.1:7777".parse().unwrap();
+/// let client_address = "127.0.0.1:50000".parse().unwrap();
+/// let mut server = Endpoint::new(Config::default(), Some(ListenConfig::default()), [1; 32]).unwrap();
+/// let mut client = Endpoint::new(Config::default(), None, [2; 32]).unwrap();
+/// let peer = client.connect(Micros::ZERO, server_address, None).unwrap();
+///
+/// let (mut buffer, mut now, mut greeted) = ([0; 1200], Micros::ZERO, false);
+/// while !greeted {
+///     now += Micros::from_millis(16);
+///     client.begin_tick(now);
+///     server.begin_tick(now);
+///     while let Some(transmit) = client.poll_transmit(now, &mut buffer) {
+///         server.handle_datagram(now, client_address, &mut buffer[..transmit.length]);
+///     }
+///     while let Some(transmit) = server.poll_transmit(now, &mut buffer) {
+///         client.handle_datagram(now, server_address, &mut buffer[..transmit.length]);
+///     }
+///     while let Some((_, event)) = client.poll_event() {
+///         if let Event::Connected { .. } = event {
+///             client.send(peer, 1, b"hello").unwrap();
+///             break;
+///         }
+///     }
+///     while let Some((_, event)) = server.poll_event() {
+///         if let Event::Message { channel: 1, data } = event {
+///             assert_eq!(data, b"hello");
+///             greeted = true;
+///         }
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Endpoint {
+    config: Config,
+    table: ChannelTable,
+    entropy: Entropy,
+    pool: BufferPool,
+    listener: Option<Listener>,
+    slots: Vec<Slot>,
+    free: VecDeque<u16>,
+    live: usize,
+    accepting: usize,
+    /// When each slot wants to be looked at again.
+    wakes: Vec<Micros>,
+    sessions: HashMap<u64, u16, BuildHasherDefault<IdHasher>>,
+    addresses: BTreeMap<SocketAddr, u16>,
+    replies: VecDeque<Reply>,
+    rejections: Rejections,
+    ready: Ready,
+    tick: u64,
+    now: Micros,
+    cursor: usize,
+    swept: usize,
+}
+
+impl Endpoint {
+    /// An endpoint; one that is to accept connections needs a [`ListenConfig`]. The seed must be 32 bytes of secret
+    /// randomness, used once (a simulation may hand in what it likes).
+    pub fn new(
+        config: Config,
+        listen: Option<ListenConfig>,
+        seed: [u8; 32],
+    ) -> Result<Endpoint, ConfigError> {
+        config.check()?;
+        listen.as_ref().map_or(Ok(()), ListenConfig::check)?;
+        let mut entropy = Entropy::new(&seed);
+        let listener = listen.map(|listen| Listener::new(Micros::ZERO, listen, &mut entropy));
+        Ok(Endpoint {
+            table: ChannelTable::new(config.channels.iter().map(|channel| channel.kind)),
+            config,
+            entropy,
+            pool: BufferPool::default(),
+            listener,
+            slots: Vec::new(),
+            free: VecDeque::new(),
+            live: 0,
+            accepting: 0,
+            wakes: Vec::new(),
+            sessions: HashMap::default(),
+            addresses: BTreeMap::new(),
+            replies: VecDeque::new(),
+            rejections: Rejections::default(),
+            ready: Ready::default(),
+            tick: 0,
+            now: Micros::ZERO,
+            cursor: 0,
+            swept: 0,
+        })
+    }
+
+    /// What it was built with.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Peers that are connecting, connected or disconnecting.
+    pub fn peer_count(&self) -> usize {
+        self.live
+    }
+
+    /// Those peers.
+    pub fn peers(&self) -> impl Iterator<Item = PeerId> + '_ {
+        let live = self.slots.iter().enumerate().filter(|(_, slot)| slot.is_live);
+        live.map(|(index, slot)| PeerId {
+            index: index as u16,
+            generation: slot.generation,
+        })
+    }
+
+    /// Datagrams dropped, by reason.
+    pub fn rejections(&self) -> &Rejections {
+        &self.rejections
+    }
+
+    /// Where a peer stands.
+    pub fn state(&self, peer: PeerId) -> State {
+        self.connection(peer)
+            .map_or(State::Disconnected, Connection::state)
+    }
+
+    /// Where a peer's packets go.
+    pub fn address(&self, peer: PeerId) -> Option<SocketAddr> {
+        self.connection(peer).map(Connection::address)
+    }
+
+    /// What was measured of a peer.
+    pub fn stats(&self, peer: PeerId) -> Option<Stats> {
+        self.connection(peer).map(Connection::stats)
+    }
+
+    /// Whether a peer's packets are sealed.
+    pub fn is_sealed(&self, peer: PeerId) -> bool {
+        self.connection(peer).is_some_and(Connection::is_sealed)
+    }
+
+    /// A number that both sides share if and only if they share their keys; `None` for plain connections. Players who
+    /// compare it over another line know that nobody sits between them.
+    pub fn key_fingerprint(&self, peer: PeerId) -> Option<u64> {
+        self.connection(peer).and_then(Connection::key_fingerprint)
+    }
+
+    /// Starts connecting; the outcome is an event. A token takes up a lost session.
+    pub fn connect(
+        &mut self,
+        now: Micros,
+        to: SocketAddr,
+        resume: Option<ResumeToken>,
+    ) -> Result<PeerId, ConnectError> {
+        let now = self.advance(now);
+        if self
+            .addresses
+            .get(&to)
+            .is_some_and(|&index| self.slots[usize::from(index)].is_live)
+        {
+            return Err(ConnectError::AlreadyConnected(to));
+        }
+        let index = self.allocate().ok_or(ConnectError::Full)?;
+        let alias = self.listener.is_some().then_some(index);
+        let mut context = context!(self);
+        let connection = Connection::connecting(now, to, alias, resume, &mut context);
+        self.addresses.insert(to, index);
+        Ok(self.occupy(index, connection))
+    }
+
+    /// Hands a message over for sending on a channel.
+    pub fn send(&mut self, peer: PeerId, channel: u8, message: &[u8]) -> Result<(), SendError> {
+        self.send_with(peer, channel, message, None)
+    }
+
+    /// The same on an unreliable channel, with a tag by which [`Event::Outcome`] tells what became of it.
+    pub fn send_tagged(
+        &mut self,
+        peer: PeerId,
+        channel: u8,
+        message: &[u8],
+        tag: u64,
+    ) -> Result<(), SendError> {
+        self.send_with(peer, channel, message, Some(tag))
+    }
+
+    /// The largest message that travels unfragmented.
+    pub fn whole_message_max(&self) -> usize {
+        crate::connection::whole_message_max(self.config.mtu)
+    }
+
+    /// Limits the bytes per second that go to a peer, within the configured range.
+    pub fn set_rate_max(&mut self, peer: PeerId, bytes_per_second: u64) {
+        if let Some(connection) = self.connection_mut(peer) {
+            connection.set_rate_max(bytes_per_second);
+        }
+    }
+
+    /// Says goodbye to a peer. A connection attempt is cancelled.
+    pub fn disconnect(&mut self, now: Micros, peer: PeerId, reason: DisconnectReason) {
+        let now = self.advance(now);
+        if self.connection(peer).is_none() {
+            return;
+        }
+        let index = peer.index;
+        let Endpoint { slots, config, .. } = self;
+        if let Some(connection) = &mut slots[usize::from(index)].connection {
+            connection.disconnect(now, reason, config);
+        }
+        self.settle(index);
+    }
+
+    /// Begins a tick: event limits start anew, timeouts are looked at.
+    pub fn begin_tick(&mut self, now: Micros) {
+        let now = self.advance(now);
+        self.tick += 1;
+        self.ready.talking.append(&mut self.ready.deferred);
+        if let Some(listener) = &mut self.listener {
+            listener.handle_timeout(now, &mut self.entropy);
+        }
+        for index in 0..self.slots.len() as u16 {
+            if self.wakes[usize::from(index)] <= now {
+                self.handle_timeout(index);
+            }
+        }
+    }
+
+    /// Takes in a datagram; it is opened in place.
+    pub fn handle_datagram(&mut self, now: Micros, from: SocketAddr, datagram: &mut [u8]) {
+        let now = self.advance(now);
+        let handled = match packet_type(datagram) {
+            Err(reason) => Err(reason),
+            Ok(PacketType::Connect) => self.handle_connect(now, from, datagram),
+            Ok(PacketType::Response) => self.handle_response(now, from, datagram),
+            Ok(kind @ (PacketType::Challenge | PacketType::Accept | PacketType::Reject)) => {
+                self.handle_answer(now, from, kind, datagram)
+            }
+            Ok(_) => self.handle_session_packet(now, from, datagram),
+        };
+        if let Err(reason) = handled {
+            self.rejections.count(reason);
+        }
+    }
+
+    /// The next datagram to send now, in `out`, which must hold [`Config::mtu`] bytes. Call until `None`.
+    pub fn poll_transmit(&mut self, now: Micros, out: &mut [u8]) -> Option<Transmit> {
+        let now = self.advance(now);
+        if let Some(reply) = self.replies.pop_front() {
+            let length = reply.bytes().len();
+            out.get_mut(..length)?.copy_from_slice(reply.bytes());
+            return Some(Transmit { to: reply.to, length });
+        }
+        while self.swept < self.slots.len() {
+            let index = self.cursor % self.slots.len();
+            if self.wakes[index] <= now
+                && let Some(transmit) = self.poll_slot(now, index, out)
+            {
+                return Some(transmit);
+            }
+            self.cursor = index + 1;
+            self.swept += 1;
+        }
+        self.swept = 0;
+        None
+    }
+
+    /// When [`begin_tick`](Self::begin_tick) and [`poll_transmit`](Self::poll_transmit) will have something to do, for
+    /// drivers that wait; `None` if nothing ever will by itself.
+    pub fn poll_timeout(&self) -> Option<Micros> {
+        if !self.replies.is_empty() {
+            return Some(self.now);
+        }
+        self.wakes
+            .iter()
+            .copied()
+            .min()
+            .filter(|&wake| wake != Micros::MAX)
+    }
+
+    /// The next event. Call until `None`; what this tick's limits hold back comes in the next.
+    pub fn poll_event(&mut self) -> Option<(PeerId, Event<'_>)> {
+        let index = self.next_ready()?;
+        let (now, tick) = (self.now, self.tick);
+        let mut context = context!(self);
+        let slot = &mut self.slots[usize::from(index)];
+        let peer = PeerId {
+            index,
+            generation: slot.generation,
+        };
+        let event = slot.connection.as_mut()?.poll_event(now, tick, &mut context)?;
+        Some((peer, event))
+    }
+
+    /// Ends every connection, telling the peers why.
+    pub fn shutdown(&mut self, now: Micros) {
+        let peers: Vec<PeerId> = self.peers().collect();
+        for peer in peers {
+            self.disconnect(now, peer, DisconnectReason::Shutdown);
+        }
+    }
+
+    /// Time as the endpoint sees it never goes back, whatever the driver's clock does.
+    fn advance(&mut self, now: Micros) -> Micros {
+        self.now = self.now.max(now);
+        self.now
+    }
+
+    fn connection(&self, peer: PeerId) -> Option<&Connection> {
+        let slot = self
+            .slots
+            .get(peer.index())
+            .filter(|slot| slot.generation == peer.generation)?;
+        slot.connection.as_deref()
+    }
+
+    fn connection_mut(&mut self, peer: PeerId) -> Option<&mut Connection> {
+        let slot = self
+            .slots
+            .get_mut(peer.index())
+            .filter(|slot| slot.generation == peer.generation)?;
+        slot.connection.as_deref_mut()
+    }
+
+    fn send_with(
+        &mut self,
+        peer: PeerId,
+        channel: u8,
+        message: &[u8],
+        tag: Option<u64>,
+    ) -> Result<(), SendError> {
+        let mut context = context!(self);
+        let slot = self
+            .slots
+            .get_mut(peer.index())
+            .filter(|slot| slot.generation == peer.generation);
+        let connection = slot
+            .and_then(|slot| slot.connection.as_mut())
+            .ok_or(SendError::NotConnected)?;
+        connection.send(channel, message, tag, &mut context)?;
+        self.wakes[peer.index()] = Micros::ZERO;
+        Ok(())
+    }
+
+    fn handle_connect(&mut self, now: Micros, from: SocketAddr, datagram: &[u8]) -> Result<(), Rejection> {
+        let is_full = self.is_full();
+        let listener = self.listener.as_mut().ok_or(Rejection::NotListening)?;
+        let reply = listener.handle_connect(now, from, datagram, is_full, &self.config)?;
+        self.reply(reply)
+    }
+
+    fn handle_response(
+        &mut self,
+        now: Micros,
+        from: SocketAddr,
+        datagram: &mut [u8],
+    ) -> Result<(), Rejection> {
+        let listener = self.listener.as_mut().ok_or(Rejection::NotListening)?;
+        let applicant = match listener.handle_response(now, from, datagram, &self.config)? {
+            Ok(applicant) => applicant,
+            Err(reply) => return self.reply(reply),
+        };
+        if let Some(&index) = self.addresses.get(&from)
+            && let Some(connection) = &mut self.slots[usize::from(index)].connection
+            && connection.is_opened_by(&applicant.claims.nonce)
+        {
+            if !connection.is_accepting() {
+                return Err(Rejection::Unsolicited);
+            }
+            connection.repeat_accept();
+            self.wakes[usize::from(index)] = Micros::ZERO;
+            return Ok(());
+        }
+        self.admit(now, from, applicant)
+    }
+
+    /// Gives a proven client a seat, or says why not.
+    fn admit(&mut self, now: Micros, from: SocketAddr, applicant: Applicant) -> Result<(), Rejection> {
+        let claims = applicant.claims;
+        let sealed = applicant.secret.is_some();
+        let listener = self.listener.as_mut().ok_or(Rejection::NotListening)?;
+        let resumed_from = match &applicant.resume {
+            None => None,
+            Some(token) => match listener.seats.redeem(now, token, sealed, from) {
+                Some(peer) => Some(peer),
+                None => {
+                    return self.reply(Reply::reject(
+                        from,
+                        &claims,
+                        RejectReason::Resume,
+                        0,
+                        &self.config,
+                    ));
+                }
+            },
+        };
+        // Whoever sat there before is gone: the same client under a new session, or the same address under a new client.
+        if let Some(old) = resumed_from.filter(|&old| self.connection(old).is_some()) {
+            self.end(now, old.index, DisconnectReason::Resumed);
+        }
+        if let Some(index) = self.addresses.get(&from).copied() {
+            self.end(now, index, DisconnectReason::Timeout);
+        }
+        let Some(index) = self
+            .is_full()
+            .then_some(())
+            .map_or_else(|| self.allocate(), |()| None)
+        else {
+            return self.reply(Reply::reject(from, &claims, RejectReason::Full, 0, &self.config));
+        };
+        let accept = Accept {
+            session_id: self.entropy.u64(),
+            alias: index,
+            resume: ResumeToken(self.entropy.bytes()),
+        };
+        let server_nonce = self.entropy.bytes();
+        let keys = applicant
+            .secret
+            .map(|(secret, transcript)| secret.session_keys(&claims.nonce, &server_nonce, &transcript));
+        let mut accept_packet = vec![0; crate::handshake::REPLY_MAX];
+        let seal = keys.as_ref().map(|keys| &keys.to_client);
+        let length = accept.write(
+            &claims.nonce,
+            &server_nonce,
+            seal,
+            self.config.protocol_id,
+            &mut accept_packet,
+        );
+        accept_packet.truncate(length);
+        let admission = Admission {
+            address: from,
+            client_nonce: claims.nonce,
+            client_alias: claims.alias,
+            accept,
+            accept_packet,
+            keys,
+            resumed_from,
+        };
+        let connection = Connection::accepted(now, admission, &self.config);
+        self.sessions.insert(accept.session_id, index);
+        self.addresses.insert(from, index);
+        let peer = self.occupy(index, connection);
+        if let Some(listener) = &mut self.listener {
+            self.slots[peer.index()].seat = Some(listener.seats.insert(&accept.resume, peer, sealed, from));
+        }
+        Ok(())
+    }
+
+    /// A server's answer to an attempt of ours.
+    fn handle_answer(
+        &mut self,
+        now: Micros,
+        from: SocketAddr,
+        kind: PacketType,
+        datagram: &mut [u8],
+    ) -> Result<(), Rejection> {
+        let index = *self.addresses.get(&from).ok_or(Rejection::Unsolicited)?;
+        let context = context!(self);
+        let connection = self.slots[usize::from(index)]
+            .connection
+            .as_mut()
+            .ok_or(Rejection::Unsolicited)?;
+        let handled = match kind {
+            PacketType::Challenge => connection.handle_challenge(now, datagram, &context),
+            PacketType::Accept => connection.handle_accept(now, datagram, &context),
+            _ => connection.handle_reject_packet(now, datagram, &context),
+        };
+        if handled.is_ok() {
+            let session_id = connection.session_id();
+            if kind == PacketType::Accept {
+                self.sessions.insert(session_id, index);
+            }
+            self.settle(index);
+        }
+        handled
+    }
+
+    fn handle_session_packet(
+        &mut self,
+        now: Micros,
+        from: SocketAddr,
+        datagram: &mut [u8],
+    ) -> Result<(), Rejection> {
+        let parsed = Header::parse(datagram, self.listener.is_some())?;
+        let index = match parsed.0.session {
+            SessionRef::Id(id) => self.sessions.get(&id).copied(),
+            SessionRef::Alias(alias) => Some(alias),
+            SessionRef::Address => self.addresses.get(&from).copied(),
+        };
+        let index = index.ok_or(Rejection::UnknownSession)?;
+        let mut context = context!(self);
+        let slot = self
+            .slots
+            .get_mut(usize::from(index))
+            .ok_or(Rejection::UnknownSession)?;
+        let connection = slot.connection.as_mut().ok_or(Rejection::UnknownSession)?;
+        let address = connection.address();
+        let handled = connection.handle_packet(now, from, datagram, parsed, &mut context);
+        if connection.address() != address {
+            let moved = connection.address();
+            if self.addresses.get(&address) == Some(&index) {
+                self.addresses.remove(&address);
+            }
+            self.addresses.insert(moved, index);
+        }
+        self.settle(index);
+        handled
+    }
+
+    fn poll_slot(&mut self, now: Micros, index: usize, out: &mut [u8]) -> Option<Transmit> {
+        self.handle_timeout(index as u16);
+        let mut context = context!(self);
+        let connection = self.slots[index].connection.as_mut()?;
+        let transmit = connection.poll_transmit(now, out, &mut context);
+        if transmit.is_none() {
+            // Never in the past: a driver that waits for it must get on.
+            self.wakes[index] = connection.deadline(now, &context).max(now + Micros(500));
+        }
+        transmit.map(|(to, length)| Transmit { to, length })
+    }
+
+    fn handle_timeout(&mut self, index: u16) {
+        let now = self.now;
+        let mut context = context!(self);
+        let Some(connection) = &mut self.slots[usize::from(index)].connection else {
+            return;
+        };
+        connection.handle_timeout(now, &mut context);
+        self.settle(index);
+    }
+
+    fn end(&mut self, now: Micros, index: u16, reason: DisconnectReason) {
+        let Some(connection) = &mut self.slots[usize::from(index)].connection else {
+            return;
+        };
+        connection.end(now, reason, None);
+        self.settle(index);
+    }
+
+    /// Brings the endpoint's books in line with a connection that was touched.
+    fn settle(&mut self, index: u16) {
+        let place = usize::from(index);
+        let slot = &mut self.slots[place];
+        let Some(connection) = &slot.connection else {
+            return;
+        };
+        self.wakes[place] = Micros::ZERO;
+        let has_ended = connection.ended().is_some();
+        if connection.has_events() {
+            if has_ended && !slot.is_queued_as_ended {
+                slot.is_queued_as_ended = true;
+                self.ready.ended.push_back(index);
+            } else if !slot.is_queued {
+                slot.is_queued = true;
+                let queue = if connection.is_new() {
+                    &mut self.ready.new
+                } else {
+                    &mut self.ready.talking
+                };
+                queue.push_back(index);
+            }
+        }
+        if slot.is_accepting && !connection.is_accepting() {
+            slot.is_accepting = false;
+            self.accepting -= 1;
+        }
+        if let Some(reason) = connection.ended().filter(|_| slot.is_live) {
+            slot.is_live = false;
+            self.live -= 1;
+            if let (Some(listener), Some(seat)) = (&mut self.listener, slot.seat.take()) {
+                let seats_max = 2 * listener.config.peers_max;
+                match reason {
+                    DisconnectReason::Timeout | DisconnectReason::Undeliverable => {
+                        listener.seats.handle_lost(
+                            &seat,
+                            self.now + listener.config.resume_window,
+                            seats_max,
+                        );
+                    }
+                    _ => listener.seats.forget(&seat),
+                }
+            }
+        }
+        if connection.is_finished() {
+            self.vacate(index);
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.listener.as_ref().is_some_and(|listener| {
+            self.live >= listener.config.peers_max || self.accepting >= listener.config.peers_connecting_max
+        })
+    }
+
+    fn reply(&mut self, reply: Reply) -> Result<(), Rejection> {
+        if self.replies.len() >= STATELESS_REPLIES_MAX {
+            return Err(Rejection::RateLimited);
+        }
+        self.replies.push_back(reply);
+        Ok(())
+    }
+
+    fn allocate(&mut self) -> Option<u16> {
+        if let Some(index) = self.free.pop_front() {
+            return Some(index);
+        }
+        if self.slots.len() >= PEERS_MAX {
+            return None;
+        }
+        self.slots.push(Slot::default());
+        self.wakes.push(Micros::MAX);
+        Some((self.slots.len() - 1) as u16)
+    }
+
+    fn occupy(&mut self, index: u16, connection: Connection) -> PeerId {
+        let slot = &mut self.slots[usize::from(index)];
+        slot.is_live = true;
+        self.live += 1;
+        slot.is_accepting = connection.is_accepting();
+        self.accepting += usize::from(slot.is_accepting);
+        slot.connection = Some(Box::new(connection));
+        self.wakes[usize::from(index)] = Micros::ZERO;
+        PeerId {
+            index,
+            generation: slot.generation,
+        }
+    }
+
+    fn vacate(&mut self, index: u16) {
+        let slot = &mut self.slots[usize::from(index)];
+        let Some(mut connection) = slot.connection.take() else {
+            return;
+        };
+        connection.release(&mut self.pool);
+        slot.generation = slot.generation.wrapping_add(1);
+        self.sessions.remove(&connection.session_id());
+        if self.addresses.get(&connection.address()) == Some(&index) {
+            self.addresses.remove(&connection.address());
+        }
+        self.wakes[usize::from(index)] = Micros::MAX;
+        self.free.push_back(index);
+    }
+
+    /// The peer whose event comes next.
+    fn next_ready(&mut self) -> Option<u16> {
+        loop {
+            let ended = !self.ready.ended.is_empty();
+            let Ready {
+                ended: first,
+                talking,
+                new,
+                ..
+            } = &mut self.ready;
+            let queue = [first, talking, new]
+                .into_iter()
+                .find(|queue| !queue.is_empty())?;
+            let index = *queue.front()?;
+            let (now, tick) = (self.now, self.tick);
+            let mut context = context!(self);
+            let slot = &mut self.slots[usize::from(index)];
+            if slot
+                .connection
+                .as_mut()
+                .is_some_and(|connection| connection.has_event(now, tick, &mut context))
+            {
+                return Some(index);
+            }
+            queue.pop_front();
+            match ended {
+                true => slot.is_queued_as_ended = false,
+                false => slot.is_queued = false,
+            }
+            match &slot.connection {
+                Some(connection) if connection.has_events() && !slot.is_queued => {
+                    slot.is_queued = true;
+                    self.ready.deferred.push_back(index);
+                }
+                Some(connection) if connection.is_finished() => self.vacate(index),
+                _ => {}
+            }
+        }
+    }
+}

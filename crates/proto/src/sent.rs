@@ -1,0 +1,479 @@
+//! Packets on their way: what each carried, when it was acknowledged, and when it counts as lost.
+//!
+//! Packets are acknowledged, messages are resent in new packets. A packet is lost when another that was sent later
+//! has been acknowledged and the difference between their send times exceeds the reorder window (RACK, RFC 8985):
+//!
+//! ```text
+//!   sent:   1 ─── 2 ─── 3 ─── 4 ─── 5          acknowledged: 5
+//!           └───────────┴── sent more than the reorder window before 5: lost
+//!                             └──── not yet: may only be late
+//! ```
+//!
+//! The window starts at an eighth of a round trip and widens whenever a packet that was given up arrives after all.
+//! A packet that nothing overtakes is given up by age, so that whoever sent something unreliable learns of it.
+
+use std::collections::VecDeque;
+
+use netloom_wire::Micros;
+
+use crate::limits::{MESSAGES_IN_FLIGHT_MAX, PACKETS_IN_FLIGHT_MAX};
+use crate::receive::Reported;
+
+/// Something that a packet carried and whose fate matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carried {
+    /// A reliable message or fragment.
+    Reliable {
+        /// The channel.
+        channel: u8,
+        /// The id.
+        id: u64,
+    },
+    /// An unreliable message that its sender marked.
+    Tagged(u64),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// Does not ask for an acknowledgement.
+    Untracked,
+    InFlight,
+    Acked,
+    Lost,
+}
+
+/// A packet as it was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct SentPacket {
+    /// When.
+    pub sent_at: Micros,
+    /// Its length.
+    pub bytes: u16,
+    /// What it acknowledged.
+    pub reported: Option<Reported>,
+    carried: u16,
+    fate: Fate,
+}
+
+/// How a packet was acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It arrived.
+    Acked,
+    /// It arrived although it had been given up: what it carried has been reported lost.
+    AckedLate,
+}
+
+/// An acknowledgement named a packet that was never sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NeverSent;
+
+/// The packets on their way.
+#[derive(Debug, Default)]
+pub struct SentPackets {
+    packets: VecDeque<SentPacket>,
+    carried: VecDeque<Carried>,
+    /// The number of the first packet in `packets`.
+    first: u64,
+    /// The first packet that may still be in flight.
+    lowest: u64,
+    in_flight: usize,
+    newest_acked: Option<(u64, Micros)>,
+    /// The reorder window, in eighths of a round trip.
+    reorder_eighths: u64,
+    acked_since_late: u32,
+    open_carried: u16,
+}
+
+/// After this many acknowledgements without a late one the reorder window narrows again.
+const CALM_ACKS: u32 = 256;
+const REORDER_EIGHTHS_MAX: u64 = 8;
+
+impl SentPackets {
+    /// The number of the next packet.
+    pub fn next_number(&self) -> u64 {
+        self.first + self.packets.len() as u64
+    }
+
+    /// Whether another packet that asks for an acknowledgement may be sent.
+    pub fn has_room(&self) -> bool {
+        self.packets.len() < PACKETS_IN_FLIGHT_MAX
+    }
+
+    /// Whether another packet that asks for none may be sent.
+    pub fn has_room_for_untracked(&self) -> bool {
+        self.packets.len() < 2 * PACKETS_IN_FLIGHT_MAX
+    }
+
+    /// Whether a packet under construction may carry more.
+    pub fn has_room_for_messages(&self) -> bool {
+        self.carried.len() < MESSAGES_IN_FLIGHT_MAX
+    }
+
+    /// Packets in flight.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// Notes that the packet under construction carries this.
+    pub fn carry(&mut self, carried: Carried) {
+        self.carried.push_back(carried);
+        self.open_carried += 1;
+    }
+
+    /// The packet under construction has been sent, with the number that [`next_number`](Self::next_number) gave.
+    pub fn handle_sent(&mut self, now: Micros, bytes: usize, elicits: bool, reported: Option<Reported>) {
+        let carried = std::mem::take(&mut self.open_carried);
+        let fate = if elicits { Fate::InFlight } else { Fate::Untracked };
+        if elicits {
+            self.in_flight += 1;
+        }
+        self.packets.push_back(SentPacket {
+            sent_at: now,
+            bytes: bytes as u16,
+            reported,
+            carried,
+            fate,
+        });
+    }
+
+    /// The full number behind a truncated acknowledgement; an error if no such packet was sent.
+    pub fn expand(&self, newest: u16) -> Result<u64, NeverSent> {
+        let last = self.next_number().checked_sub(1).ok_or(NeverSent)?;
+        let distance = (last as u16).wrapping_sub(newest);
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::AckOfUnsentBelieved) {
+            return Ok(last);
+        }
+        if distance >= 1 << 15 {
+            return Err(NeverSent);
+        }
+        last.checked_sub(distance.into()).ok_or(NeverSent)
+    }
+
+    /// Takes in an acknowledgement. `decide` is called for every packet that it settles, with what it carried.
+    pub fn handle_ack(
+        &mut self,
+        newest: u64,
+        bits: u64,
+        mut decide: impl FnMut(u64, &SentPacket, Verdict, Carries<'_>),
+    ) {
+        let oldest = newest.saturating_sub(64).max(self.first);
+        let mut start = None;
+        for number in oldest..=newest {
+            let named = number == newest || bits >> (newest - number - 1) & 1 != 0;
+            let index = (number - self.first) as usize;
+            if !named {
+                continue;
+            }
+            let Some(packet) = self.packets.get_mut(index) else {
+                continue;
+            };
+            let verdict = match packet.fate {
+                Fate::InFlight => Verdict::Acked,
+                Fate::Lost => Verdict::AckedLate,
+                Fate::Untracked | Fate::Acked => continue,
+            };
+            packet.fate = Fate::Acked;
+            let packet = *packet;
+            if verdict == Verdict::Acked {
+                self.in_flight -= 1;
+            }
+            self.note_ack(number, packet.sent_at, verdict);
+            let from = self.carried_start(index, start);
+            start = Some((index, from));
+            decide(
+                number,
+                &packet,
+                verdict,
+                Carries {
+                    all: &self.carried,
+                    from,
+                    count: packet.carried.into(),
+                },
+            );
+        }
+    }
+
+    /// Gives up packets that were overtaken for longer than the reorder window, or are older than `age_max`.
+    /// `decide` is called for each.
+    pub fn detect_losses(
+        &mut self,
+        now: Micros,
+        rtt: Micros,
+        age_max: Micros,
+        mut decide: impl FnMut(u64, &SentPacket, Carries<'_>),
+    ) {
+        let window = Micros(rtt.0 * (1 + self.reorder_eighths) / 8);
+        let mut start = None;
+        let mut number = self.lowest.max(self.first);
+        self.lowest = number;
+        let mut still_lowest = true;
+        while number < self.next_number() {
+            let index = (number - self.first) as usize;
+            let Some(packet) = self.packets.get_mut(index) else {
+                break;
+            };
+            if packet.fate == Fate::InFlight {
+                let overtaken = self.newest_acked.is_some_and(|(acked, sent_at)| {
+                    number < acked
+                        && (packet.sent_at + window <= sent_at || packet.sent_at + rtt + window <= now)
+                });
+                let aged = now - packet.sent_at >= age_max;
+                if overtaken || aged {
+                    packet.fate = Fate::Lost;
+                    let packet = *packet;
+                    self.in_flight -= 1;
+                    let from = self.carried_start(index, start);
+                    start = Some((index, from));
+                    decide(
+                        number,
+                        &packet,
+                        Carries {
+                            all: &self.carried,
+                            from,
+                            count: packet.carried.into(),
+                        },
+                    );
+                } else {
+                    still_lowest = false;
+                    if self.newest_acked.is_none_or(|(acked, _)| number >= acked) {
+                        break;
+                    }
+                }
+            }
+            number += 1;
+            if still_lowest {
+                self.lowest = number;
+            }
+        }
+        self.forget(now, age_max);
+    }
+
+    /// When [`detect_losses`](Self::detect_losses) could find something by time alone.
+    pub fn loss_deadline(&self, rtt: Micros, age_max: Micros) -> Option<Micros> {
+        let oldest = self.oldest_in_flight()?;
+        let window = Micros(rtt.0 * (1 + self.reorder_eighths) / 8);
+        let overtaken = self
+            .newest_acked
+            .is_some_and(|(acked, _)| self.lowest_in_flight() < Some(acked));
+        Some(
+            oldest
+                + if overtaken {
+                    (rtt + window).min(age_max)
+                } else {
+                    age_max
+                },
+        )
+    }
+
+    /// When the oldest packet in flight was sent.
+    pub fn oldest_in_flight(&self) -> Option<Micros> {
+        let number = self.lowest_in_flight()?;
+        self.packets
+            .get((number - self.first) as usize)
+            .map(|packet| packet.sent_at)
+    }
+
+    fn lowest_in_flight(&self) -> Option<u64> {
+        if self.in_flight == 0 {
+            return None;
+        }
+        let start = self.lowest.max(self.first);
+        (start..self.next_number()).find(|number| {
+            self.packets
+                .get((number - self.first) as usize)
+                .is_some_and(|packet| packet.fate == Fate::InFlight)
+        })
+    }
+
+    fn note_ack(&mut self, number: u64, sent_at: Micros, verdict: Verdict) {
+        if self.newest_acked.is_none_or(|(newest, _)| number > newest) {
+            self.newest_acked = Some((number, sent_at));
+        }
+        if verdict == Verdict::AckedLate {
+            self.reorder_eighths = (self.reorder_eighths + 1).min(REORDER_EIGHTHS_MAX);
+            self.acked_since_late = 0;
+        } else {
+            self.acked_since_late += 1;
+            if self.acked_since_late >= CALM_ACKS {
+                self.acked_since_late = 0;
+                self.reorder_eighths = self.reorder_eighths.saturating_sub(1);
+            }
+        }
+    }
+
+    /// Where the cargo of the packet at `index` begins, walking on from an earlier packet when one is known.
+    fn carried_start(&self, index: usize, known: Option<(usize, usize)>) -> usize {
+        let (from_index, from) = known.unwrap_or((0, 0));
+        from + self
+            .packets
+            .range(from_index..index)
+            .map(|packet| usize::from(packet.carried))
+            .sum::<usize>()
+    }
+
+    /// Forgets packets at the front whose fate is settled for good.
+    fn forget(&mut self, now: Micros, age_max: Micros) {
+        while let Some(packet) = self.packets.front() {
+            let settled = match packet.fate {
+                Fate::Acked | Fate::Untracked => true,
+                Fate::Lost => {
+                    now - packet.sent_at >= age_max + age_max || self.packets.len() >= PACKETS_IN_FLIGHT_MAX
+                }
+                Fate::InFlight => false,
+            };
+            if !settled {
+                break;
+            }
+            let carried = usize::from(packet.carried);
+            self.carried.drain(..carried);
+            self.packets.pop_front();
+            self.first += 1;
+        }
+    }
+}
+
+/// What one packet carried.
+#[derive(Clone, Copy, Debug)]
+pub struct Carries<'a> {
+    all: &'a VecDeque<Carried>,
+    from: usize,
+    count: usize,
+}
+
+impl<'a> Carries<'a> {
+    /// One after another.
+    pub fn iter(&self) -> impl Iterator<Item = Carried> + 'a {
+        self.all.range(self.from..self.from + self.count).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RTT: Micros = Micros::from_millis(80);
+    const AGE: Micros = Micros::from_secs(2);
+
+    /// Ten packets, ten milliseconds apart, each with a tag of its own number.
+    fn ten() -> SentPackets {
+        let mut sent = SentPackets::default();
+        for number in 0..10 {
+            sent.carry(Carried::Tagged(number));
+            sent.handle_sent(Micros::from_millis(10 * number), 100, true, None);
+        }
+        sent
+    }
+
+    fn ack(sent: &mut SentPackets, newest: u64, bits: u64) -> Vec<(u64, Verdict)> {
+        let mut tags = vec![];
+        sent.handle_ack(newest, bits, |_, _, verdict, carries| {
+            tags.extend(carries.iter().map(|carried| (tag(carried), verdict)))
+        });
+        tags
+    }
+
+    fn losses(sent: &mut SentPackets, now: Micros) -> Vec<u64> {
+        let mut numbers = vec![];
+        sent.detect_losses(now, RTT, AGE, |number, _, carries| {
+            assert_eq!(carries.iter().map(tag).collect::<Vec<_>>(), [number]);
+            numbers.push(number);
+        });
+        numbers
+    }
+
+    fn tag(carried: Carried) -> u64 {
+        match carried {
+            Carried::Tagged(tag) => tag,
+            Carried::Reliable { id, .. } => id,
+        }
+    }
+
+    #[test]
+    fn an_ack_settles_each_packet_once_with_what_it_carried() {
+        let mut sent = ten();
+        assert_eq!(
+            ack(&mut sent, 4, 0b1010),
+            [(0, Verdict::Acked), (2, Verdict::Acked), (4, Verdict::Acked)]
+        );
+        assert_eq!(ack(&mut sent, 4, 0b1011), [(3, Verdict::Acked)]);
+        assert_eq!(sent.in_flight(), 6);
+    }
+
+    #[test]
+    fn a_packet_is_lost_when_overtaken_by_more_than_the_reorder_window() {
+        let mut sent = ten();
+        ack(&mut sent, 3, 0);
+        assert_eq!(
+            losses(&mut sent, Micros::from_millis(90)),
+            [0, 1, 2],
+            "10 ms is an eighth of 80"
+        );
+        assert_eq!(ack(&mut sent, 1, 0), [(1, Verdict::AckedLate)]);
+        ack(&mut sent, 6, 0);
+        assert_eq!(
+            losses(&mut sent, Micros::from_millis(90)),
+            [4],
+            "the window widened to 20 ms"
+        );
+        assert_eq!(
+            losses(&mut sent, Micros::from_millis(50) + RTT + Micros::from_millis(20)),
+            [5]
+        );
+    }
+
+    #[test]
+    fn a_packet_that_nothing_overtakes_is_lost_by_age() {
+        let mut sent = ten();
+        assert_eq!(losses(&mut sent, AGE - Micros(1)), []);
+        assert_eq!(losses(&mut sent, AGE + Micros::from_millis(10)), [0, 1]);
+        assert_eq!(sent.loss_deadline(RTT, AGE), Some(AGE + Micros::from_millis(20)));
+    }
+
+    #[test]
+    fn settled_packets_are_forgotten_and_unsettled_ones_are_not() {
+        let mut sent = ten();
+        ack(&mut sent, 9, u64::MAX >> 1);
+        losses(&mut sent, Micros::from_millis(100));
+        assert_eq!(
+            (sent.packets.len(), sent.carried.len(), sent.next_number()),
+            (0, 0, 10)
+        );
+        assert_eq!(ack(&mut sent, 9, u64::MAX), []);
+    }
+
+    #[test]
+    fn only_packets_that_were_sent_can_be_acknowledged() {
+        assert_eq!(SentPackets::default().expand(0), Err(NeverSent));
+        let sent = ten();
+        assert_eq!(sent.expand(9), Ok(9));
+        assert_eq!(sent.expand(10), Err(NeverSent));
+        assert_eq!(sent.expand(u16::MAX), Err(NeverSent));
+    }
+
+    #[test]
+    fn numbers_wrap_at_sixteen_bits_without_confusion() {
+        let mut sent = SentPackets::default();
+        for number in 0..70_000u64 {
+            sent.carry(Carried::Tagged(number));
+            sent.handle_sent(Micros(number * 1_000), 50, true, None);
+            let full = sent.expand(number as u16).unwrap();
+            assert_eq!(full, number);
+            assert_eq!(ack(&mut sent, full, 0), [(number, Verdict::Acked)]);
+            losses(&mut sent, Micros(number * 1_000));
+        }
+        assert!(sent.packets.len() <= 1);
+    }
+
+    #[test]
+    fn the_record_of_packets_is_bounded() {
+        let mut sent = SentPackets::default();
+        while sent.has_room() {
+            sent.handle_sent(Micros::ZERO, 100, true, None);
+        }
+        assert_eq!(sent.packets.len(), PACKETS_IN_FLIGHT_MAX);
+        sent.detect_losses(AGE, RTT, AGE, |_, _, _| ());
+        assert!(sent.has_room(), "lost packets give way when the record is full");
+    }
+}
