@@ -36,7 +36,7 @@ pub const SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
 const WARM_UP: Micros = Micros::from_secs(2);
 const RECEIVER_PERIOD: Micros = Micros::from_millis(1);
 /// Libraries treat time zero as "never"; no real clock starts there.
-const START: Micros = Micros::from_secs(10);
+pub const START: Micros = Micros::from_secs(10);
 /// With 5 % loss a handshake or a resend that has not made it in this time never will.
 const PATIENCE: Micros = Micros::from_secs(30);
 

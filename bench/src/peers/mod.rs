@@ -5,6 +5,7 @@
 //! tells a user to.
 
 pub mod enet;
+pub mod ours;
 pub mod renet;
 
 use crate::error::BenchError;

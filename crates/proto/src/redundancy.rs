@@ -319,7 +319,8 @@ mod tests {
         assert_eq!(recovered(Redundancy::Parity, &some_blocks(), &[4, 5]), [4, 5]);
         assert_eq!(
             recovered(Redundancy::Parity, &some_blocks(), &[4, 5, 6]),
-            [4, 5, 6]
+            [5, 6],
+            "the first of three is resent"
         );
         assert_eq!(recovered(Redundancy::Off, &some_blocks(), &[4]), []);
     }

@@ -20,7 +20,7 @@ mod tap;
 pub use amplification::{AmplificationCheck, HANDSHAKE_FACTOR, MIGRATION_FACTOR};
 pub use channel::{ChannelCheck, Promise};
 pub use payload::{STAMP_BYTES, Stamp};
-pub use tap::{PacketKey, WireTap};
+pub use tap::{KeyHolder, PacketKey, WireTap};
 
 /// A broken promise.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -170,7 +170,7 @@ mod tests {
         fn run(&self, seed: u64, report: &mut Report) -> Result<(), Failure> {
             assert_ne!(seed, 13, "thirteen");
             report.add("seed", "", seed as f64);
-            if seed % 7 == 0 {
+            if seed.is_multiple_of(7) {
                 return Err(Failure::Setup(format!("{seed} is a multiple of seven")));
             }
             Ok(())

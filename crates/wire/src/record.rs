@@ -60,7 +60,7 @@ pub struct Record<'a> {
     pub rotation: Option<Rotation>,
     /// How large it is.
     pub scale: Option<Words3>,
-    /// A property block as [`PropertyWriter`](crate::schema::PropertyWriter) makes it; opaque here.
+    /// A property block as [`write_properties`](crate::schema::write_properties) makes it; opaque here.
     pub properties: Option<&'a [u8]>,
     /// How it moves.
     pub velocity: Option<Words3>,

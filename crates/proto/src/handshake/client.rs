@@ -25,7 +25,7 @@ enum Stage {
     Requesting,
     Responding {
         cookie: [u8; COOKIE_BYTES],
-        sealing: Option<Sealing>,
+        sealing: Option<Box<Sealing>>,
     },
 }
 
@@ -147,11 +147,11 @@ impl ClientHandshake {
                     &challenge.cookie,
                 );
                 let response_key = shared.response_key(&self.claims.nonce, &transcript);
-                Some(Sealing {
+                Some(Box::new(Sealing {
                     response_key,
                     shared,
                     transcript,
-                })
+                }))
             }
         };
         self.stage = Stage::Responding {

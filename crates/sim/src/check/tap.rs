@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
+use netloom_proto::PeerId;
+
 use super::Violation;
 use super::payload::checksum;
 
@@ -15,7 +17,9 @@ use super::payload::checksum;
 pub struct PacketKey {
     /// The sending node's socket: each direction has a key of its own.
     pub sender: SocketAddr,
-    /// The session.
+    /// Where it goes: a client's sessions are told apart by their path.
+    pub to: SocketAddr,
+    /// Which session on that path.
     pub session: u64,
     /// The full packet number.
     pub number: u64,
@@ -25,7 +29,18 @@ pub struct PacketKey {
 #[derive(Debug, Default)]
 pub struct WireTap {
     packets: HashMap<PacketKey, u64>,
-    keys: HashMap<u64, u64>,
+    keys: HashMap<(u64, bool), KeyHolder>,
+}
+
+/// One side of one session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyHolder {
+    /// The node's socket.
+    pub node: SocketAddr,
+    /// Which start of its process.
+    pub start: u64,
+    /// Its name for the other side.
+    pub peer: PeerId,
 }
 
 impl WireTap {
@@ -41,7 +56,7 @@ impl WireTap {
             Some(earlier) if earlier != sum => Err(Violation::new(
                 "a packet number is used once",
                 format!(
-                    "{} sent number {} of session {:016x} twice",
+                    "{} sent number {} of session {} twice",
                     key.sender, key.number, key.session
                 ),
             )),
@@ -49,12 +64,18 @@ impl WireTap {
         }
     }
 
-    /// A session came to use a key with this fingerprint. Both sides of the session may report it.
-    pub fn handle_key(&mut self, fingerprint: u64, session: u64) -> Result<(), Violation> {
-        match self.keys.insert(fingerprint, session) {
-            Some(earlier) if earlier != session => Err(Violation::new(
+    /// One side of a session uses a key with this fingerprint. A key has one holder on the server's side and one on
+    /// the client's, for ever.
+    pub fn handle_key(
+        &mut self,
+        fingerprint: u64,
+        is_server: bool,
+        holder: KeyHolder,
+    ) -> Result<(), Violation> {
+        match self.keys.insert((fingerprint, is_server), holder) {
+            Some(earlier) if earlier != holder => Err(Violation::new(
                 "a key belongs to one session",
-                format!("sessions {earlier:016x} and {session:016x} use the key {fingerprint:016x}"),
+                format!("{earlier:?} and {holder:?} use the key {fingerprint:016x}"),
             )),
             _ => Ok(()),
         }
@@ -64,10 +85,13 @@ impl WireTap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netloom_proto::{Config, Endpoint, Micros};
 
     fn key(number: u64) -> PacketKey {
+        let node = SocketAddr::from(([10, 0, 0, 1], 1));
         PacketKey {
-            sender: SocketAddr::from(([10, 0, 0, 1], 1)),
+            sender: node,
+            to: node,
             session: 7,
             number,
         }
@@ -89,13 +113,17 @@ mod tests {
 
     #[test]
     fn a_key_may_not_move_to_another_session() {
+        let mut endpoint = Endpoint::new(Config::default(), None, [0; 32]).unwrap();
+        let node = key(0).sender;
+        let peer = endpoint.connect(Micros::ZERO, node, None).unwrap();
+        let holder = KeyHolder { node, start: 0, peer };
+        let restarted = KeyHolder { start: 1, ..holder };
         let mut tap = WireTap::new();
-        tap.handle_key(1, 10).unwrap();
-        tap.handle_key(1, 10).unwrap();
-        tap.handle_key(2, 11).unwrap();
-        assert_eq!(
-            tap.handle_key(1, 12).unwrap_err().rule,
-            "a key belongs to one session"
-        );
+        tap.handle_key(1, true, holder).unwrap();
+        tap.handle_key(1, true, holder).unwrap();
+        tap.handle_key(1, false, restarted).unwrap();
+        tap.handle_key(2, true, restarted).unwrap();
+        let violation = tap.handle_key(1, true, restarted).unwrap_err();
+        assert_eq!(violation.rule, "a key belongs to one session");
     }
 }
