@@ -361,7 +361,10 @@ mod tests {
         ChannelTable::new([Priority, Ordered, Unordered, Unreliable, Sequenced])
     }
 
-    fn messages() -> impl Strategy<Value = Vec<(u8, u16, Option<(u16, u16)>, Vec<u8>)>> {
+    /// Channel, id, fragment and data.
+    type Message = (u8, u16, Option<(u16, u16)>, Vec<u8>);
+
+    fn messages() -> impl Strategy<Value = Vec<Message>> {
         let fragment = (2u16..=64).prop_flat_map(|count| (0..count, Just(count)));
         let data = proptest::collection::vec(any::<u8>(), 0..100);
         proptest::collection::vec(
