@@ -390,7 +390,7 @@ impl Connection {
                     .detect_losses(now, context)
                     .and_then(|()| self.probe_if_due(now, context.config));
                 if lost.is_err() {
-                    return self.end(now, DisconnectReason::Undeliverable, None);
+                    return self.disconnect(now, DisconnectReason::Undeliverable, context.config);
                 }
                 self.probe = self.probe.take().filter(|probe| !probe.has_failed(now));
             }

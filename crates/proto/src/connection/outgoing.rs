@@ -180,7 +180,7 @@ impl Connection {
             .mtu
             .min(affordable)
             .saturating_sub(self.session.trailer_bytes());
-        let mut writer = FrameWriter::new(out.get_mut(header_len..end)?);
+        let mut writer = FrameWriter::new(out.get_mut(header_len..end).filter(|room| !room.is_empty())?);
         self.fill(number, &mut writer, context);
         let block_len = Frames::of_block(writer.frames(), context.table).block().len();
         let block_len = if (1..=BLOCK_BYTES_MAX).contains(&block_len) {
