@@ -17,7 +17,6 @@ use crate::peers::ours::{NetloomPair, Replay};
 use crate::peers::renet::RenetPair;
 use crate::table::{Figure, Report, Row, Target};
 use netloom_proto::{Redundancy, Security};
-use netloom_wire::Micros;
 
 /// Registered in `suites`.
 pub const SUITE: Suite = Suite {
