@@ -1,0 +1,145 @@
+//! `netloom sim`: scenarios over seeds, a summary, and for every failure the command that replays it.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use netloom_sim::runner::{self, FailedRun, Outcome, RUNS_MAX, Scenario};
+use netloom_sim::scenarios;
+
+use crate::table::{Table, figure};
+
+/// Failures that are shown in full; a broken build fails every seed in the same way.
+const FAILURES_SHOWN_MAX: usize = 10;
+
+/// What to run.
+#[derive(Debug, Args)]
+pub struct SimArgs {
+    /// The scenario, or "all"
+    #[arg(long, value_name = "NAME", required_unless_present = "list")]
+    scenario: Option<String>,
+    /// The first seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// How many seeds to run, counting up from the first
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=RUNS_MAX))]
+    runs: u64,
+    /// Threads to use; the results do not depend on it [default: all cores]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Show the scenarios and stop
+    #[arg(long)]
+    list: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &SimArgs) -> Result<ExitCode, String> {
+    if args.list {
+        let mut table = Table::new(&["scenario", "what happens"]);
+        for scenario in scenarios::ALL {
+            table.row([scenario.name().to_owned(), scenario.about().to_owned()]);
+        }
+        print!("{table}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let last_seed = args.seed.checked_add(args.runs);
+    let last_seed = last_seed.ok_or(format!(
+        "--seed {} leaves no room for {} runs",
+        args.seed, args.runs
+    ))?;
+    let threads = args.threads.map_or_else(all_cores, usize::from);
+    let mut failed = Vec::new();
+    for scenario in select(args.scenario.as_deref().unwrap_or_default())? {
+        let outcome = run_with_progress(scenario, args.seed..last_seed, threads);
+        print_summary(scenario, &outcome);
+        failed.extend(outcome.failed);
+    }
+    print_failures(&failed);
+    Ok(if failed.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn all_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn select(name: &str) -> Result<Vec<&'static dyn Scenario>, String> {
+    if name == "all" {
+        return Ok(scenarios::ALL.to_vec());
+    }
+    let found = scenarios::find(name);
+    found.map(|scenario| vec![scenario]).ok_or_else(|| {
+        let known: Vec<_> = scenarios::ALL.iter().map(|scenario| scenario.name()).collect();
+        format!(
+            "there is no scenario \"{name}\"; known are {} and all",
+            known.join(", ")
+        )
+    })
+}
+
+fn run_with_progress(scenario: &dyn Scenario, seeds: std::ops::Range<u64>, threads: usize) -> Outcome {
+    // indicatif draws to stderr, and nothing at all where that is no terminal.
+    let bar = ProgressBar::new(seeds.end - seeds.start);
+    if let Ok(style) = ProgressStyle::with_template("{prefix:12} {bar:40} {pos}/{len} runs, {eta} left") {
+        bar.set_style(style);
+    }
+    bar.set_prefix(scenario.name());
+    let outcome = runner::run_many(scenario, seeds, threads, &|| bar.inc(1));
+    bar.finish_and_clear();
+    outcome
+}
+
+fn print_summary(scenario: &dyn Scenario, outcome: &Outcome) {
+    let failed = outcome.failed.len();
+    println!("{}: {} runs, {failed} failed", scenario.name(), outcome.runs);
+    let rows = outcome.summary.rows();
+    if rows.is_empty() {
+        return;
+    }
+    if outcome.runs == 1 {
+        let mut table = Table::new(&["measure", "value", "unit"]);
+        for row in rows {
+            table.row([
+                row.name.to_owned(),
+                figure(row.quantile(0.5)),
+                row.unit.to_owned(),
+            ]);
+        }
+        println!("{table}");
+        return;
+    }
+    let mut table = Table::new(&["measure", "min", "median", "p95", "max", "unit"]);
+    for row in rows {
+        let quantiles = [0.0, 0.5, 0.95, 1.0].map(|share| figure(row.quantile(share)));
+        table.row(
+            std::iter::once(row.name.to_owned())
+                .chain(quantiles)
+                .chain([row.unit.to_owned()]),
+        );
+    }
+    println!("{table}");
+}
+
+fn print_failures(failed: &[FailedRun]) {
+    if failed.is_empty() {
+        return;
+    }
+    let commit = runner::commit();
+    for run in failed.iter().take(FAILURES_SHOWN_MAX) {
+        eprintln!(
+            "FAILED {} with seed {} at commit {commit}: {}",
+            run.scenario, run.seed, run.failure
+        );
+        eprintln!("  replay: {}", run.replay_command());
+    }
+    if let Some(more) = failed
+        .len()
+        .checked_sub(FAILURES_SHOWN_MAX)
+        .filter(|more| *more > 0)
+    {
+        eprintln!("and {more} more failures");
+    }
+}
