@@ -215,7 +215,7 @@ fn decode(message: &[u8]) -> Option<(u64, Micros)> {
 mod tests {
     use super::*;
 
-    /// Sends every message four times, each copy a tick later than the one before, and drops what it has seen.
+    /// Sends the last eight messages in every datagram; the receiver takes those it has not seen.
     #[derive(Default)]
     struct Repeating {
         recent: Vec<Vec<u8>>,

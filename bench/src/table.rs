@@ -19,7 +19,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// `value` under `key`.
+    /// `value` under `key`, as a row takes it: a figure that exists.
     pub fn new(key: &'static str, value: f64) -> Option<Figure> {
         Some(Figure { key, value })
     }
