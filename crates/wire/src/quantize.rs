@@ -16,14 +16,13 @@
 //! What cannot be represented is never silently bent: a value beyond its range saturates (or is sent raw, where the
 //! format has room for it), one that is not finite becomes zero, and [`QuantizeCounters`] counts each.
 
+mod origin;
 mod profile;
 mod range;
 mod rotation;
 
-pub use profile::{
-    ORIGIN_METRES_MAX, OriginError, OriginVersion, Profile, ProfileCodec, SCALE_PER_UNIT, SectorOrigin,
-    Words3,
-};
+pub use origin::{ORIGIN_METRES_MAX, OriginError, OriginVersion, SectorOrigin};
+pub use profile::{Profile, ProfileCodec, SCALE_PER_UNIT, Words3};
 pub use range::{PER_UNIT_MAX, QuantizedRange, RangeError, WordRange};
 pub use rotation::{Rotation, RotationWidth};
 

@@ -1,4 +1,4 @@
-//! The four profiles of a transform, and the sector origin that keeps its numbers small.
+//! The four profiles of a transform.
 //!
 //! | profile  | position                   | rotation | scale  | velocity            | relative to the origin |
 //! |----------|----------------------------|----------|--------|---------------------|------------------------|
@@ -10,13 +10,12 @@
 //! The functions of a profile stand in a table ([`Profile::codec`]), one entry per profile: the hot path makes one
 //! indirect call per field instead of a decision per axis.
 
-use super::{QuantizeCounters, Rotation, RotationWidth, round_small, to_finite_f32, to_value, to_word};
+use super::{
+    QuantizeCounters, Rotation, RotationWidth, SectorOrigin, round_small, to_finite_f32, to_value, to_word,
+};
 
 /// Steps of a quantized scale per unit.
 pub const SCALE_PER_UNIT: u32 = 32;
-
-/// No origin lies further out than this on any axis.
-pub const ORIGIN_METRES_MAX: f64 = 1e12;
 
 const SCALE_WORD_MAX: i32 = 255;
 const VELOCITY_PER_UNIT: u32 = 100;
@@ -93,7 +92,7 @@ impl Profile {
                 .map(|word| f64::from(word) / self.codec().position_per_unit)
         };
         if self.uses_origin() {
-            for (axis, offset) in world.iter_mut().zip(origin.metres) {
+            for (axis, offset) in world.iter_mut().zip(origin.metres()) {
                 *axis += offset;
             }
         }
@@ -139,7 +138,7 @@ impl Profile {
     #[inline]
     fn local(self, world: [f64; 3], origin: &SectorOrigin) -> [f64; 3] {
         let factor = if self.uses_origin() { 1.0 } else { 0.0 };
-        let [x, y, z] = origin.metres;
+        let [x, y, z] = origin.metres();
         [
             world[0] - x * factor,
             world[1] - y * factor,
@@ -315,75 +314,4 @@ fn fixed_scale(scale: [f32; 3], counters: &mut QuantizeCounters) -> Words3 {
         counters.raw_scales += 1;
         Words3::raw(scale)
     }
-}
-
-/// Counts the changes of an object's sector origin, modulo 64.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct OriginVersion(u8);
-
-impl OriginVersion {
-    /// The version of this number; only the low six bits count.
-    pub const fn new(number: u8) -> OriginVersion {
-        OriginVersion(number & 63)
-    }
-
-    /// The number, 0 to 63.
-    pub const fn get(self) -> u8 {
-        self.0
-    }
-
-    /// The version after this one.
-    #[must_use]
-    pub const fn next(self) -> OriginVersion {
-        OriginVersion::new(self.0.wrapping_add(1))
-    }
-}
-
-/// The point that STANDARD and HIGH positions are relative to, and how often it changed.
-///
-/// It is given in metres as f64: exact in every language, and good to a tenth of a millimetre at the limit of
-/// [`ORIGIN_METRES_MAX`]. A receiver learns it with the object and at each change; a record whose version it does not
-/// hold is not decoded to a place in the world.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct SectorOrigin {
-    metres: [f64; 3],
-    version: OriginVersion,
-}
-
-impl SectorOrigin {
-    /// An origin at `metres` (x y z).
-    pub fn new(metres: [f64; 3], version: OriginVersion) -> Result<SectorOrigin, OriginError> {
-        match metres
-            .iter()
-            .find(|axis| axis.is_nan() || axis.abs() > ORIGIN_METRES_MAX)
-        {
-            Some(axis) => Err(OriginError {
-                value: axis.to_string(),
-            }),
-            Option::None => Ok(SectorOrigin { metres, version }),
-        }
-    }
-
-    /// Where it is, x y z.
-    pub const fn metres(&self) -> [f64; 3] {
-        self.metres
-    }
-
-    /// Which change it is.
-    pub const fn version(&self) -> OriginVersion {
-        self.version
-    }
-
-    /// The origin after a move to `metres`.
-    pub fn moved_to(&self, metres: [f64; 3]) -> Result<SectorOrigin, OriginError> {
-        SectorOrigin::new(metres, self.version.next())
-    }
-}
-
-/// An origin with an impossible coordinate.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("metres has a component of {value}, allowed are -1e12 to 1e12")]
-pub struct OriginError {
-    /// The first offending component.
-    pub value: String,
 }

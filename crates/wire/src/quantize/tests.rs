@@ -1,4 +1,5 @@
 use super::*;
+use crate::bytes::{ByteReader, ByteWriter};
 use crate::error::ReadError;
 use proptest::prelude::*;
 
@@ -159,6 +160,31 @@ fn the_origin_moves_standard_and_high_but_not_world_and_none() {
     assert_eq!(origin.moved_to([0.0; 3]).unwrap().version().get(), 0);
     assert!(SectorOrigin::new([0.0, f64::NAN, 0.0], OriginVersion::default()).is_err());
     assert!(SectorOrigin::new([0.0, 2e12, 0.0], OriginVersion::default()).is_err());
+}
+
+#[test]
+fn an_origin_returns_from_its_25_bytes_and_an_impossible_one_is_refused() {
+    let origin = SectorOrigin::new([1e6, -0.5, 1e12], OriginVersion::new(63)).unwrap();
+    let mut buffer = [0; 25];
+    let mut writer = ByteWriter::new(&mut buffer);
+    origin.write(&mut writer);
+    assert_eq!(writer.finish(), Ok(25));
+    assert_eq!(SectorOrigin::read(&mut ByteReader::new(&buffer)), Ok(origin));
+    assert_eq!(
+        SectorOrigin::read(&mut ByteReader::new(&buffer[..24])),
+        Err(ReadError::UnexpectedEnd)
+    );
+    buffer[24] = 64;
+    assert_eq!(
+        SectorOrigin::read(&mut ByteReader::new(&buffer)),
+        Err(ReadError::ReservedBits)
+    );
+    buffer[24] = 0;
+    buffer[..8].copy_from_slice(&f64::NAN.to_le_bytes());
+    assert_eq!(
+        SectorOrigin::read(&mut ByteReader::new(&buffer)),
+        Err(ReadError::OutOfRange)
+    );
 }
 
 #[test]
