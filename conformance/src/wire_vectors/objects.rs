@@ -1,0 +1,418 @@
+//! Records, schemas and property blocks.
+
+use super::{case, file, hex, refused, singles, written};
+use netloom_wire::quantize::{OriginVersion, Rotation, Words3};
+use netloom_wire::schema::{FieldKind, PropertyReader, SyncFlags, Value as Property, write_properties};
+use netloom_wire::{
+    Alias, BitReader, BitWriter, ByteReader, ByteWriter, Name, NameRegistry, Profile, QuantizeCounters,
+    ReadError, Record, Schema, SectorOrigin, Sequence8,
+};
+use serde_json::{Value, json};
+
+pub fn vectors() -> Vec<crate::VectorFile> {
+    vec![
+        ("wire_record", records()),
+        ("wire_schema", schemas()),
+        ("wire_property_block", property_blocks()),
+        ("wire_bit_value", bit_values()),
+    ]
+}
+
+fn triple(words: Words3, values: [f32; 3]) -> Value {
+    match words.raw {
+        true => json!({ "raw": true, "values": singles(&values) }),
+        false => json!({ "raw": false, "words": words.words, "values": singles(&values) }),
+    }
+}
+
+fn rotation(rotation: Rotation, quaternion: [f32; 4]) -> Value {
+    match rotation {
+        Rotation::Raw(_) => json!({ "raw": true, "quaternion": singles(&quaternion) }),
+        Rotation::SmallestThree { largest, steps } => {
+            json!({ "raw": false, "largest": largest, "steps": steps, "quaternion": singles(&quaternion) })
+        }
+    }
+}
+
+fn described(record: &Record<'_>) -> Value {
+    let profile = record.profile;
+    json!({
+        "slot": record.alias.slot,
+        "generation": record.alias.generation,
+        "profile": profile as u8,
+        "origin_version": record.origin_version.get(),
+        "sequence": record.sequence.0,
+        "teleport": record.teleport,
+        "position": record.position.map(|words| triple(words, profile.dequantize_position(words))),
+        "rotation": record.rotation.map(|turned| rotation(turned, profile.dequantize_rotation(turned))),
+        "scale": record.scale.map(|words| triple(words, profile.dequantize_scale(words))),
+        "properties": record.properties.map(hex),
+        "velocity": record.velocity.map(|words| triple(words, profile.dequantize_velocity(words))),
+    })
+}
+
+fn placed(profile: Profile, position: [f64; 3], quaternion: [f32; 4]) -> Record<'static> {
+    let counters = &mut QuantizeCounters::default();
+    Record {
+        alias: Alias {
+            slot: 513,
+            generation: 3,
+        },
+        profile,
+        sequence: Sequence8(7),
+        position: Some(profile.quantize_position(position, &SectorOrigin::default(), counters)),
+        rotation: Some(profile.quantize_rotation(quaternion, counters)),
+        ..Record::default()
+    }
+}
+
+fn records() -> Value {
+    let counters = &mut QuantizeCounters::default();
+    let turned = [0.1, -0.2, 0.3, 0.927_361_9];
+    let standard = placed(Profile::Standard, [1.0, -2.0, 0.01], [0.0, 0.0, 0.0, 1.0]);
+    let good = [
+        ("position and rotation, STANDARD", standard),
+        (
+            "position and rotation, HIGH",
+            placed(Profile::High, [1.0, -2.0, 0.000_1], turned),
+        ),
+        (
+            "position and rotation, WORLD",
+            placed(Profile::World, [1000.0, -2.0, 0.0], turned),
+        ),
+        (
+            "position and rotation, NONE",
+            placed(Profile::None, [1.5, -2.25, 1e6], turned),
+        ),
+        (
+            "beyond the range, raw position",
+            placed(Profile::Standard, [400.5, 0.0, -1.0], turned),
+        ),
+        (
+            "nothing but the header",
+            Record {
+                alias: Alias {
+                    slot: 65_535,
+                    generation: 255,
+                },
+                ..Record::default()
+            },
+        ),
+        (
+            "everything, with teleport and origin version",
+            Record {
+                teleport: true,
+                origin_version: OriginVersion::new(63),
+                scale: Some(Profile::Standard.quantize_scale([1.0, 0.5, 2.0], counters)),
+                properties: Some(&[1, 0, 1]),
+                velocity: Some(Profile::Standard.quantize_velocity([3.0, -0.01, 327.67], counters)),
+                ..standard
+            },
+        ),
+        (
+            "everything, NONE",
+            Record {
+                scale: Some(Profile::None.quantize_scale([1.0, 0.5, -2.0], counters)),
+                velocity: Some(Profile::None.quantize_velocity([3.0, -0.01, 1e9], counters)),
+                ..placed(Profile::None, [0.0; 3], turned)
+            },
+        ),
+        (
+            "raw scale",
+            Record {
+                scale: Some(Profile::High.quantize_scale([-1.0, 0.0, 9.0], counters)),
+                profile: Profile::High,
+                ..Record::default()
+            },
+        ),
+    ];
+    let mut cases: Vec<Value> = good
+        .iter()
+        .map(|(name, record)| {
+            let bytes = written(|out| record.encode(out));
+            assert_eq!(Record::decode(&bytes), Ok((*record, bytes.len())));
+            case(name, Value::Null, &bytes, described(record))
+        })
+        .collect();
+    let bytes = written(|out| standard.encode(out));
+    let mut refuse = |name: &str, at: usize, patch: &[u8]| {
+        let mut bad = bytes.clone();
+        bad[at..at + patch.len()].copy_from_slice(patch);
+        cases.push(refused(name, Value::Null, &bad, Record::decode(&bad)));
+    };
+    refuse("teleport without a position", 3, &[0b10_0010]);
+    refuse("raw scale without a scale", 3, &[0b100_0011]);
+    refuse("raw position without a position", 3, &[0b1000_0010]);
+    refuse("raw flag in NONE", 3, &[0b1000_0011, 3]);
+    refuse("origin version in WORLD", 4, &[0b110]);
+    refuse("-32768", 6, &[0x00, 0x80]);
+    refuse("rotation code 1023", 12, &[0xff; 4]);
+    refuse("rotation longer than one", 12, &[0; 4]);
+    cases.push(refused(
+        "cut off",
+        Value::Null,
+        &bytes[..15],
+        Record::decode(&bytes[..15]),
+    ));
+    cases.push(refused(
+        "shorter than a header",
+        Value::Null,
+        &bytes[..5],
+        Record::decode(&bytes[..5]),
+    ));
+    file(
+        "Full records. Fields that are not sent are null; properties is the block in hex.",
+        cases,
+    )
+}
+
+fn ship() -> Schema {
+    Schema::builder("ship")
+        .field(
+            "title",
+            FieldKind::Text { bytes_max: 20 },
+            SyncFlags::PUBLIC_SYNC,
+            1,
+        )
+        .field(
+            "place",
+            FieldKind::Position(Profile::Standard),
+            SyncFlags::PUBLIC_SYNC,
+            255,
+        )
+        .field(
+            "heading",
+            FieldKind::Rotation(Profile::High),
+            SyncFlags::PUBLIC_SYNC,
+            250,
+        )
+        .field(
+            "size",
+            FieldKind::Scale(Profile::Standard),
+            SyncFlags::PUBLIC_SYNC,
+            5,
+        )
+        .field(
+            "drift",
+            FieldKind::Velocity(Profile::None),
+            SyncFlags::PUBLIC_SYNC,
+            240,
+        )
+        .field(
+            "fuel",
+            FieldKind::quantized(0.0, 100.0, 2).expect("valid"),
+            SyncFlags::OWNER_SYNC,
+            9,
+        )
+        .field(
+            "lives",
+            FieldKind::int(-1, 9).expect("valid"),
+            SyncFlags::PUBLIC_SYNC,
+            8,
+        )
+        .field("heat", FieldKind::F32, SyncFlags::NO_SYNC, 7)
+        .field("serial", FieldKind::U64, SyncFlags::PUBLIC_SYNC, 2)
+        .field(
+            "armed",
+            FieldKind::Bool,
+            SyncFlags::PUBLIC_SYNC.with(SyncFlags::MODIFIABLE_BY_CLIENT),
+            100,
+        )
+        .field(
+            "weapon",
+            FieldKind::Name,
+            SyncFlags::PUBLIC_SYNC.with(SyncFlags::MODIFIABLE_BY_ANY_CLIENT),
+            6,
+        )
+        .field(
+            "badge",
+            FieldKind::Bytes { bytes_max: 300 },
+            SyncFlags::PUBLIC_SYNC,
+            0,
+        )
+        .build()
+        .expect("a valid schema")
+}
+
+fn kind(kind: FieldKind) -> Value {
+    match kind {
+        FieldKind::Bool => json!({ "kind": "bool" }),
+        FieldKind::Int(range) => json!({ "kind": "int", "min": range.min(), "max": range.max() }),
+        FieldKind::Quantized(range) => json!({
+            "kind": "quantized", "min_word": range.words().min(), "max_word": range.words().max(), "per_unit": range.per_unit(),
+        }),
+        FieldKind::F32 => json!({ "kind": "f32" }),
+        FieldKind::U64 => json!({ "kind": "u64" }),
+        FieldKind::Position(profile) => json!({ "kind": "position", "profile": profile as u8 }),
+        FieldKind::Rotation(profile) => json!({ "kind": "rotation", "profile": profile as u8 }),
+        FieldKind::Scale(profile) => json!({ "kind": "scale", "profile": profile as u8 }),
+        FieldKind::Velocity(profile) => json!({ "kind": "velocity", "profile": profile as u8 }),
+        FieldKind::Name => json!({ "kind": "name" }),
+        FieldKind::Text { bytes_max } => json!({ "kind": "text", "bytes_max": bytes_max }),
+        FieldKind::Bytes { bytes_max } => json!({ "kind": "bytes", "bytes_max": bytes_max }),
+    }
+}
+
+fn fields(schema: &Schema) -> Value {
+    let field = |field: &netloom_wire::schema::Field| {
+        let mut described = kind(field.kind());
+        described["name"] = json!(field.name());
+        described["flags"] = json!(field.flags().bits());
+        described
+    };
+    schema.fields().iter().map(field).collect()
+}
+
+fn schemas() -> Value {
+    let single = Schema::builder("thing")
+        .field("field", FieldKind::Bool, SyncFlags::PUBLIC_SYNC, 0)
+        .build();
+    let cases = [ship(), single.expect("a valid schema")].map(|schema| {
+        let value =
+            json!({ "name": schema.name(), "fields": fields(&schema), "hash": schema.hash().to_string() });
+        case(schema.name(), Value::Null, &schema.canonical_bytes(), value)
+    });
+    file(
+        "Canonical forms of schemas, and the FNV-1a 64 hash of each.",
+        cases.to_vec(),
+    )
+}
+
+fn described_property(schema: &Schema, index: usize, value: Property<'_>) -> Value {
+    let kind = schema.field(index).expect("an index of the schema").kind();
+    let value = match (kind, value) {
+        (_, Property::Bool(value)) => json!(value),
+        (_, Property::Word(word)) => json!(word),
+        (_, Property::F32(value)) => super::single(value),
+        (_, Property::U64(value)) | (_, Property::Name(Name(value))) => json!(value.to_string()),
+        (FieldKind::Position(profile), Property::Triple(words)) => {
+            triple(words, profile.dequantize_position(words))
+        }
+        (FieldKind::Scale(profile), Property::Triple(words)) => {
+            triple(words, profile.dequantize_scale(words))
+        }
+        (FieldKind::Velocity(profile), Property::Triple(words)) => {
+            triple(words, profile.dequantize_velocity(words))
+        }
+        (FieldKind::Rotation(profile), Property::Rotation(turned)) => {
+            rotation(turned, profile.dequantize_rotation(turned))
+        }
+        (_, Property::Text(text)) => json!(text),
+        (_, Property::Bytes(bytes)) => json!(hex(bytes)),
+        other => unreachable!("{other:?} does not match its field"),
+    };
+    json!({ "index": index, "value": value })
+}
+
+/// One value for each field of the ship, in the order of the indexes.
+fn ship_values(schema: &Schema) -> Vec<(usize, Property<'static>)> {
+    let index = |name: &str| schema.index_of(name).expect("a field of the ship");
+    let counters = &mut QuantizeCounters::default();
+    let mut all = vec![
+        (index("title"), Property::Text("Grüße")),
+        (
+            index("place"),
+            Property::Triple(Words3::quantized([1, -1, 32_767])),
+        ),
+        (
+            index("heading"),
+            Property::Rotation(Profile::High.quantize_rotation([0.0, 0.6, 0.0, 0.8], counters)),
+        ),
+        (index("size"), Property::Triple(Words3::raw([-1.0, 1.0, 1.0]))),
+        (index("drift"), Property::Triple(Words3::raw([0.5, 0.0, -9.75]))),
+        (index("fuel"), Property::Word(200)),
+        (index("lives"), Property::Word(-1)),
+        (index("heat"), Property::F32(36.6)),
+        (index("serial"), Property::U64(u64::MAX)),
+        (index("armed"), Property::Bool(true)),
+        (index("weapon"), Property::Name(Name::of("sword"))),
+        (index("badge"), Property::Bytes(&[0, 1, 255])),
+    ];
+    all.sort_by_key(|(index, _)| *index);
+    all
+}
+
+fn bit_values() -> Value {
+    let schema = ship();
+    let mut scratch = [0; 64];
+    let mut cases: Vec<Value> = Vec::new();
+    for (index, value) in ship_values(&schema) {
+        let field = schema.field(index).expect("a field of the ship");
+        let bytes = written(|out| {
+            let mut writer = BitWriter::new(out);
+            writer.write_bits(0b101, 3);
+            field.kind().write_bits(value, &mut writer);
+            writer.finish()
+        });
+        let mut reader = BitReader::new(&bytes);
+        assert_eq!(reader.read_bits(3), Ok(0b101));
+        assert_eq!(field.kind().read_bits(&mut reader, &mut scratch), Ok(value));
+        let described = described_property(&schema, index, value);
+        cases.push(case(
+            field.name(),
+            kind(field.kind()),
+            &bytes,
+            json!({ "value": described["value"] }),
+        ));
+    }
+    let about = "Values in their bit form, after three bits 101 (value 5). given: the field's kind.";
+    file(about, cases)
+}
+
+fn read_block<'a>(schema: &Schema, bytes: &'a [u8]) -> Result<Vec<(usize, Property<'a>)>, ReadError> {
+    let mut reader = PropertyReader::new(schema, ByteReader::new(bytes))?;
+    let mut properties = Vec::new();
+    while let Some(property) = reader.poll_property()? {
+        properties.push(property);
+    }
+    reader.into_reader().finish()?;
+    Ok(properties)
+}
+
+fn property_blocks() -> Value {
+    let schema = ship();
+    let given = json!({ "fields": fields(&schema) });
+    let index = |name: &str| schema.index_of(name).expect("a field of the ship");
+    let all = ship_values(&schema);
+    let mut cases: Vec<Value> = [
+        ("no field", &all[..0]),
+        ("one field", &all[3..4]),
+        ("every field", &all[..]),
+    ]
+    .into_iter()
+    .map(|(name, properties)| {
+        let bytes = written(|out| {
+            let mut writer = ByteWriter::new(out);
+            write_properties(&schema, properties, &NameRegistry::new(0), &mut writer);
+            writer.finish()
+        });
+        assert_eq!(read_block(&schema, &bytes).as_deref(), Ok(properties));
+        let described = properties
+            .iter()
+            .map(|&(index, value)| described_property(&schema, index, value));
+        case(
+            name,
+            given.clone(),
+            &bytes,
+            json!({ "properties": described.collect::<Value>() }),
+        )
+    })
+    .collect();
+    let (armed, fuel, place) = (index("armed") as u8, index("fuel") as u8, index("place") as u8);
+    for (name, bytes) in [
+        ("more fields than the schema has", &[13][..]),
+        ("an index that the schema lacks", &[1, 12, 0]),
+        ("a field twice", &[2, armed, 1, armed, 1]),
+        ("fields in descending order", &[2, fuel, 0, armed, 1]),
+        ("a word above its range", &[1, fuel, 0xc9, 0x01]),
+        ("a form byte of two", &[1, place, 2, 0, 0, 0, 0, 0, 0]),
+        ("cut off", &[1, place, 0, 1]),
+        ("bytes after the last field", &[1, armed, 1, 0]),
+    ] {
+        cases.push(refused(name, given.clone(), bytes, read_block(&schema, bytes)));
+    }
+    file(
+        "Property blocks. given.fields: the schema in the order of its indexes. Words are not dequantized here.",
+        cases,
+    )
+}
