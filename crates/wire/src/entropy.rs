@@ -16,7 +16,7 @@
 mod huffman;
 mod set;
 
-pub use set::{SET_BYTES_MAX, TableSet, TableSetError};
+pub use set::{SET_BYTES, TableSet, TableSetError};
 
 use crate::bits::{BitReader, BitWriter};
 use crate::error::{ReadError, WriteError};

@@ -10,8 +10,9 @@ const FORMAT_VERSION: u8 = 1;
 /// The symbols of each table, in the order of the serialized form.
 const SYMBOL_COUNTS: [usize; 3] = [RESIDUAL_SYMBOLS, RUN_SYMBOLS, MASK_SYMBOLS];
 
-/// The longest serialized set that is accepted.
-pub const SET_BYTES_MAX: usize = 64;
+/// The bytes of a serialized set.
+pub const SET_BYTES: usize =
+    1 + RESIDUAL_SYMBOLS.div_ceil(2) + RUN_SYMBOLS.div_ceil(2) + MASK_SYMBOLS.div_ceil(2);
 
 /// Code lengths of the generic tables, for the geometric fall-off that small residuals, short runs and few changed
 /// fields have in most games.
@@ -23,12 +24,10 @@ const GENERIC_MASK: [u8; MASK_SYMBOLS] = [4, 1, 2, 4, 4, 4];
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TableSetError {
     /// The bytes end early or go on too long for the three tables.
-    #[error("a table set of this version takes {expected} bytes, got {length}")]
+    #[error("a table set of this version takes {SET_BYTES} bytes, got {length}")]
     Length {
         /// The bytes that were handed in.
         length: usize,
-        /// The bytes that the form has.
-        expected: usize,
     },
     /// The first byte names another form.
     #[error("table sets of version {version} are not known here, only version {FORMAT_VERSION}")]
@@ -96,14 +95,10 @@ impl TableSet {
 
     /// The inverse of [`TableSet::serialize`]; work and memory are bounded whatever the bytes are.
     pub fn parse(bytes: &[u8]) -> Result<TableSet, TableSetError> {
-        let expected = 1 + SYMBOL_COUNTS.iter().map(|count| count.div_ceil(2)).sum::<usize>();
         match bytes.first() {
             Some(&version) if version != FORMAT_VERSION => return Err(TableSetError::Version { version }),
-            _ if bytes.len() != expected => {
-                return Err(TableSetError::Length {
-                    length: bytes.len(),
-                    expected,
-                });
+            _ if bytes.len() != SET_BYTES => {
+                return Err(TableSetError::Length { length: bytes.len() });
             }
             _ => {}
         }

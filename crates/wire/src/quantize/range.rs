@@ -106,14 +106,6 @@ impl QuantizedRange {
         Ok(QuantizedRange { words, per_unit })
     }
 
-    /// A range from its words, as a schema's canonical form holds it.
-    pub fn from_words(words: WordRange, per_unit: u32) -> Result<QuantizedRange, RangeError> {
-        if per_unit == 0 || per_unit > PER_UNIT_MAX {
-            return Err(RangeError::PerUnit { per_unit });
-        }
-        Ok(QuantizedRange { words, per_unit })
-    }
-
     /// The words of the range.
     pub const fn words(self) -> WordRange {
         self.words
