@@ -4,6 +4,7 @@
 //! This file is what remains: birth, death and time.
 
 mod incoming;
+mod outbox;
 mod outgoing;
 mod path;
 
@@ -12,9 +13,9 @@ use std::net::SocketAddr;
 
 use netloom_wire::Micros;
 
-use crate::channel::{Receiver, SendError, Sender, Undeliverable, check_message};
+use crate::channel::{Receiver, SendError, Undeliverable};
 use crate::config::Config;
-use crate::crypto::{Entropy, NONCE_BYTES, SealKey, SessionKeys};
+use crate::crypto::{Checksum, Entropy, NONCE_BYTES, SealKey, SessionKeys};
 use crate::endpoint::PeerId;
 use crate::events::{Event, EventQueue, Queued};
 use crate::frame::ChannelTable;
@@ -30,6 +31,7 @@ use crate::redundancy::{BlockHistory, BlockStore};
 use crate::sent::{Carried, SentPackets};
 use crate::state::State;
 use crate::stats::{Counters, Stats};
+use outbox::Outbox;
 use path::PathProbe;
 
 pub(crate) use outgoing::whole_message_max;
@@ -38,6 +40,7 @@ pub(crate) use outgoing::whole_message_max;
 pub(crate) struct Context<'a> {
     pub config: &'a Config,
     pub table: &'a ChannelTable,
+    pub checksum: Checksum,
     pub pool: &'a mut BufferPool,
     pub entropy: &'a mut Entropy,
 }
@@ -94,12 +97,10 @@ pub(crate) struct Connection {
     window: ReceiveWindow,
     sent: SentPackets,
     rate: RateControl,
-    senders: Vec<Sender>,
+    outbox: Outbox,
     receivers: Vec<Receiver>,
     history: BlockHistory,
     store: BlockStore,
-    /// Which non-priority channel goes first in the next packet.
-    turn: usize,
 
     events: EventQueue,
     outcomes: VecDeque<(u64, bool)>,
@@ -181,11 +182,10 @@ impl Connection {
             window: ReceiveWindow::default(),
             sent: SentPackets::default(),
             rate: RateControl::new(&config.rate, now),
-            senders: config.channels.iter().map(Sender::new).collect(),
+            outbox: Outbox::new(config),
             receivers: config.channels.iter().map(Receiver::new).collect(),
             history: BlockHistory::default(),
             store: BlockStore::default(),
-            turn: 0,
             events: EventQueue::new(),
             outcomes: VecDeque::new(),
             is_inbox_blocked: false,
@@ -272,7 +272,7 @@ impl Connection {
             loss_per_mille: self.rate.loss().per_mille(),
             rate_bytes_per_second: self.rate.rate(),
             bandwidth_bytes_per_second: self.rate.estimate(),
-            pending_bytes: self.senders.iter().map(Sender::pending_bytes).sum(),
+            pending_bytes: self.outbox.pending_bytes(),
             waiting_bytes: self.receivers.iter().map(Receiver::waiting_bytes).sum(),
             packets_in_flight: self.sent.in_flight(),
             queue_depth: self.events.len(),
@@ -297,38 +297,12 @@ impl Connection {
         if self.state != State::Connected {
             return Err(SendError::NotConnected);
         }
-        let index = usize::from(channel);
-        let Some((sender, config)) = self
-            .senders
-            .get_mut(index)
-            .zip(context.config.channels.get(index))
-        else {
-            return Err(SendError::NoSuchChannel(channel));
-        };
-        let whole_max = outgoing::whole_message_max(context.config.mtu);
-        match sender {
-            Sender::Reliable(sender) => {
-                if tag.is_some() {
-                    return Err(SendError::TagOnReliable(channel));
-                }
-                check_message(config, message.len(), sender.pending_bytes())?;
-                sender.push(message, whole_max, context.pool);
-            }
-            Sender::Unreliable(sender) => {
-                if tag.is_some() && message.len() > whole_max {
-                    return Err(SendError::TagOnFragments {
-                        bytes: message.len(),
-                        max: whole_max,
-                    });
-                }
-                check_message(config, message.len(), sender.pending_bytes_beside_new())?;
-                let outcomes = &mut self.outcomes;
-                sender.push(message, tag, whole_max, context.pool, |dropped| {
-                    report(outcomes, dropped, false)
-                });
-            }
-        }
-        Ok(())
+        let limits = (context.config, outgoing::whole_message_max(context.config.mtu));
+        let outcomes = &mut self.outcomes;
+        self.outbox
+            .push(channel, message, tag, limits, context.pool, |dropped| {
+                report(outcomes, dropped, false)
+            })
     }
 
     /// The next event, if this tick's limit allows one.
@@ -386,9 +360,12 @@ impl Connection {
                 if now - self.last_received >= context.config.peer_timeout {
                     return self.end(now, DisconnectReason::Timeout, None);
                 }
-                let lost = self
-                    .detect_losses(now, context)
-                    .and_then(|()| self.probe_if_due(now, context.config));
+                let lost = match self.sent.in_flight() {
+                    0 => Ok(()),
+                    _ => self
+                        .detect_losses(now, context)
+                        .and_then(|()| self.probe_if_due(now, context.config)),
+                };
                 if lost.is_err() {
                     return self.disconnect(now, DisconnectReason::Undeliverable, context.config);
                 }
@@ -408,6 +385,15 @@ impl Connection {
         }
     }
 
+    /// Whether there is nothing to send at this moment, as far as a glance can tell.
+    pub fn is_drained(&mut self, now: Micros) -> bool {
+        self.state == State::Connected
+            && self.path_response.is_none()
+            && self.probe.is_none()
+            && self.window.ack_at().is_none_or(|at| now < at)
+            && self.outbox.due_len().is_none()
+    }
+
     /// When [`handle_timeout`](Self::handle_timeout) or a packet is due next.
     pub fn deadline(&mut self, now: Micros, context: &Context<'_>) -> Micros {
         let config = context.config;
@@ -424,7 +410,13 @@ impl Connection {
                 handshake.min(accepting)
             }
             State::Connected => {
-                let age_max = self.age_max(config);
+                let (loss, probe) = match self.sent.in_flight() {
+                    0 => (None, None),
+                    _ => (
+                        self.sent.loss_deadline(self.rtt(), self.age_max(config)),
+                        self.probe_deadline(config),
+                    ),
+                };
                 let timers = [
                     self.last_received + config.peer_timeout,
                     if self.is_greeting_due {
@@ -433,8 +425,8 @@ impl Connection {
                         self.last_sent + config.keepalive
                     },
                     self.window.ack_at().unwrap_or(never),
-                    self.sent.loss_deadline(self.rtt(), age_max).unwrap_or(never),
-                    self.probe_deadline(config).unwrap_or(never),
+                    loss.unwrap_or(never),
+                    probe.unwrap_or(never),
                     self.probe.as_ref().map_or(never, |probe| probe.deadline()),
                     if self.path_response.is_some() { now } else { never },
                     self.data_deadline(now, config).unwrap_or(never),
@@ -454,7 +446,7 @@ impl Connection {
 
     /// Gives all buffers back.
     pub fn release(&mut self, pool: &mut BufferPool) {
-        self.senders.iter_mut().for_each(|sender| sender.release(pool));
+        self.outbox.release(pool);
         self.receivers
             .iter_mut()
             .for_each(|receiver| receiver.release(pool));
@@ -510,7 +502,7 @@ impl Connection {
         let (rtt, age_max) = (self.rtt(), self.age_max(context.config));
         let Connection {
             sent,
-            senders,
+            outbox,
             outcomes,
             rate,
             counters,
@@ -524,9 +516,8 @@ impl Connection {
                 match carried {
                     Carried::Tagged(tag) => report(outcomes, tag, false),
                     Carried::Reliable { channel, id } => {
-                        if let Some(Sender::Reliable(sender)) = senders.get_mut(usize::from(channel)) {
-                            result = result.and(sender.handle_lost(id, number, context.config.resends_max));
-                        }
+                        result =
+                            result.and(outbox.handle_lost(channel, id, number, context.config.resends_max));
                     }
                 }
             }
@@ -542,24 +533,14 @@ impl Connection {
         self.unanswered_probes += 1;
         self.counters.probes += 1;
         self.last_eliciting = now;
-        for sender in &mut self.senders {
-            if let Sender::Reliable(sender) = sender {
-                sender.probe(config.mtu / 2, config.resends_max)?;
-            }
-        }
-        Ok(())
+        self.outbox.probe(config.mtu / 2, config.resends_max)
     }
 
     fn probe_deadline(&self, config: &Config) -> Option<Micros> {
-        let waiting = self
-            .senders
-            .iter()
-            .any(|sender| matches!(sender, Sender::Reliable(sender) if sender.pending_count() > 0));
-        (waiting && self.sent.in_flight() > 0).then(|| {
+        (self.sent.in_flight() > 0 && self.outbox.has_unacked()).then(|| {
             let timeout = self.resend_timeout(config) + config.ack_delay;
-            let backed_off = Micros(timeout.0 << self.unanswered_probes.min(6))
-                .min(config.resend_timeout_max.max(timeout));
-            self.last_eliciting + backed_off
+            let backed_off = Micros(timeout.0 << self.unanswered_probes.min(6));
+            self.last_eliciting + backed_off.min(config.resend_timeout_max.max(timeout))
         })
     }
 }

@@ -273,9 +273,20 @@ pub fn equal_in_constant_time(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len() && std::hint::black_box(difference) == 0
 }
 
-/// The checksum of a plain packet: CRC32C over the protocol id, then everything before the checksum.
-pub fn checksum(protocol_id: u64, bytes: &[u8]) -> u32 {
-    crc32c::crc32c_append(crc32c::crc32c(&protocol_id.to_le_bytes()), bytes)
+/// The checksum of plain packets and of the handshake: CRC32C over the protocol id, then everything before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Checksum(u32);
+
+impl Checksum {
+    /// The checksum of this protocol.
+    pub fn new(protocol_id: u64) -> Checksum {
+        Checksum(crc32c::crc32c(&protocol_id.to_le_bytes()))
+    }
+
+    /// The checksum of these bytes.
+    pub fn of(self, bytes: &[u8]) -> u32 {
+        crc32c::crc32c_append(self.0, bytes)
+    }
 }
 
 #[cfg(test)]
@@ -363,7 +374,7 @@ mod tests {
 
     #[test]
     fn the_checksum_covers_the_protocol_id() {
-        assert_ne!(checksum(1, b"packet"), checksum(2, b"packet"));
+        assert_ne!(Checksum::new(1).of(b"packet"), Checksum::new(2).of(b"packet"));
         assert_eq!(
             crc32c::crc32c(b"123456789"),
             0xe306_9283,

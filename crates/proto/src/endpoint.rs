@@ -21,7 +21,7 @@ use netloom_wire::Micros;
 use crate::channel::SendError;
 use crate::config::{Config, ConfigError, ListenConfig};
 use crate::connection::{Admission, Connection, Context};
-use crate::crypto::Entropy;
+use crate::crypto::{Checksum, Entropy};
 use crate::events::Event;
 use crate::frame::ChannelTable;
 use crate::handshake::{Accept, ResumeToken};
@@ -41,6 +41,7 @@ macro_rules! context {
         Context {
             config: &$endpoint.config,
             table: &$endpoint.table,
+            checksum: $endpoint.checksum,
             pool: &mut $endpoint.pool,
             entropy: &mut $endpoint.entropy,
         }
@@ -172,6 +173,7 @@ struct Ready {
 pub struct Endpoint {
     config: Config,
     table: ChannelTable,
+    checksum: Checksum,
     entropy: Entropy,
     pool: BufferPool,
     listener: Option<Listener>,
@@ -181,6 +183,8 @@ pub struct Endpoint {
     accepting: usize,
     /// When each slot wants to be looked at again.
     wakes: Vec<Micros>,
+    /// When the timers of each slot were last looked at.
+    timed: Vec<Micros>,
     sessions: HashMap<u64, u16, BuildHasherDefault<IdHasher>>,
     addresses: BTreeMap<SocketAddr, u16>,
     replies: VecDeque<Reply>,
@@ -206,6 +210,7 @@ impl Endpoint {
         let listener = listen.map(|listen| Listener::new(Micros::ZERO, listen, &mut entropy));
         Ok(Endpoint {
             table: ChannelTable::new(config.channels.iter().map(|channel| channel.kind)),
+            checksum: Checksum::new(config.protocol_id),
             config,
             entropy,
             pool: BufferPool::default(),
@@ -215,6 +220,7 @@ impl Endpoint {
             live: 0,
             accepting: 0,
             wakes: Vec::new(),
+            timed: Vec::new(),
             sessions: HashMap::default(),
             addresses: BTreeMap::new(),
             replies: VecDeque::new(),
@@ -384,7 +390,11 @@ impl Endpoint {
             return Some(Transmit { to: reply.to, length });
         }
         while self.swept < self.slots.len() {
-            let index = self.cursor % self.slots.len();
+            let index = if self.cursor < self.slots.len() {
+                self.cursor
+            } else {
+                0
+            };
             if self.wakes[index] <= now
                 && let Some(transmit) = self.poll_slot(now, index, out)
             {
@@ -640,11 +650,13 @@ impl Endpoint {
     }
 
     fn poll_slot(&mut self, now: Micros, index: usize, out: &mut [u8]) -> Option<Transmit> {
-        self.handle_timeout(index as u16);
+        if self.timed[index] != now {
+            self.handle_timeout(index as u16);
+        }
         let mut context = context!(self);
         let connection = self.slots[index].connection.as_mut()?;
         let transmit = connection.poll_transmit(now, out, &mut context);
-        if transmit.is_none() {
+        if transmit.is_none() || connection.is_drained(now) {
             // Never in the past: a driver that waits for it must get on.
             self.wakes[index] = connection.deadline(now, &context).max(now + Micros(500));
         }
@@ -658,6 +670,7 @@ impl Endpoint {
             return;
         };
         connection.handle_timeout(now, &mut context);
+        self.timed[usize::from(index)] = now;
         self.settle(index);
     }
 
@@ -741,6 +754,7 @@ impl Endpoint {
         }
         self.slots.push(Slot::default());
         self.wakes.push(Micros::MAX);
+        self.timed.push(Micros::MAX);
         Some((self.slots.len() - 1) as u16)
     }
 

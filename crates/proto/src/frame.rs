@@ -9,6 +9,7 @@
 //!   any fragment         id u16 │ index  │ count │ length │ data
 //!   link copy            distance u8            │ length u8 │ block
 //!   link parity          distance u8, nibbles   │ lengths xored u8 │ length u8 │ blocks xored
+//!   link near parity     of the two packets before this one, whose blocks have the same length: length u8 │ xored
 //! ```
 //!
 //! Lengths, indices and counts are varints. Reliable fragments have an id each, consecutive; the fragments of an
@@ -26,6 +27,10 @@ const FORM_WHOLE: u8 = 0;
 const FORM_FRAGMENT: u8 = 1;
 const FORM_COPY: u8 = 0;
 const FORM_PARITY: u8 = 1;
+const FORM_NEAR_PARITY: u8 = 2;
+
+/// The largest header of a redundancy frame: form, distances, lengths, length.
+pub const LINK_HEADER_MAX: usize = 4;
 
 /// The payload does not parse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -183,14 +188,21 @@ impl<'a> Frames<'a> {
     }
 
     fn parse_link(&mut self, form: u8) -> Result<LinkFrame<'a>, Malformed> {
-        let distances = self.byte()?;
-        let (distance, other) = (u64::from(distances & 0x0f), u64::from(distances >> 4));
-        let parity = match form {
-            FORM_COPY if other == 0 => None,
-            FORM_PARITY if other > distance => Some((other, self.byte()?)),
+        let (distance, parity) = match form {
+            FORM_COPY => (u64::from(self.byte()?), None),
+            FORM_PARITY => {
+                let distances = self.byte()?;
+                (
+                    u64::from(distances & 0x0f),
+                    Some((u64::from(distances >> 4), self.byte()?)),
+                )
+            }
+            FORM_NEAR_PARITY => (1, Some((2, 0))),
             _ => return Err(Malformed),
         };
-        if distance == 0 || distance.max(other) > BLOCK_DISTANCE_MAX {
+        let farthest = parity.map_or(distance, |(other, _)| other);
+        let in_order = distance > 0 && parity.is_none_or(|(other, _)| other > distance);
+        if !in_order || farthest > BLOCK_DISTANCE_MAX {
             return Err(Malformed);
         }
         let length = self.byte()?;
@@ -316,12 +328,12 @@ impl<'a> FrameWriter<'a> {
 
     /// Appends a redundancy frame; says whether it fitted.
     pub fn link(&mut self, frame: &LinkFrame<'_>) -> bool {
-        let head = if frame.parity.is_some() { 4 } else { 3 };
-        if head + frame.body.len() > self.room() {
+        if LINK_HEADER_MAX + frame.body.len() > self.room() {
             return false;
         }
         match frame.parity {
             None => self.put(&[LINK_CHANNEL | FORM_COPY << FORM_SHIFT, frame.distance as u8]),
+            Some((2, 0)) if frame.distance == 1 => self.put(&[LINK_CHANNEL | FORM_NEAR_PARITY << FORM_SHIFT]),
             Some((other, lengths)) => {
                 let distances = frame.distance as u8 | (other as u8) << 4;
                 self.put(&[LINK_CHANNEL | FORM_PARITY << FORM_SHIFT, distances, lengths]);
@@ -475,6 +487,7 @@ mod tests {
             (9, None, false),
             (0, None, false),
             (1, Some((2, 5)), true),
+            (1, Some((2, 0)), true),
             (2, Some((2, 5)), false),
             (3, Some((2, 5)), false),
         ] {

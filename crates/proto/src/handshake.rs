@@ -25,7 +25,7 @@ pub(crate) mod client;
 pub(crate) mod cookie;
 
 use crate::config::Security;
-use crate::crypto::{COOKIE_BYTES, NONCE_BYTES, SealKey, checksum};
+use crate::crypto::{COOKIE_BYTES, Checksum, NONCE_BYTES, SealKey};
 use crate::limits::{HANDSHAKE_REQUEST_MIN, RESUME_TOKEN_BYTES};
 use crate::packet::{CRC_BYTES, PacketType, TAG_BYTES};
 use crate::reason::RejectReason;
@@ -392,7 +392,7 @@ impl<'a> Writer<'a> {
     }
 
     fn finish(mut self, protocol_id: u64) -> usize {
-        let crc = checksum(protocol_id, &self.out[..self.at]);
+        let crc = Checksum::new(protocol_id).of(&self.out[..self.at]);
         self.put(&crc.to_le_bytes());
         self.at
     }
@@ -412,7 +412,7 @@ impl<'a> Reader<'a> {
         if first >> 4 != 0 {
             return Err(Rejection::BadFlags);
         }
-        if checksum(protocol_id, body) != u32::from_le_bytes(*crc) {
+        if Checksum::new(protocol_id).of(body) != u32::from_le_bytes(*crc) {
             return Err(Rejection::Integrity);
         }
         Ok(Reader { rest })

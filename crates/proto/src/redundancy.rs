@@ -18,7 +18,7 @@
 use netloom_wire::Micros;
 
 use crate::config::Redundancy;
-use crate::frame::{FrameWriter, LinkFrame};
+use crate::frame::{FrameWriter, LINK_HEADER_MAX, LinkFrame};
 use crate::limits::{BLOCK_BYTES_MAX, BLOCK_DISTANCE_MAX};
 
 /// The reliable frames of one packet.
@@ -96,14 +96,23 @@ impl BlockHistory {
         self.waiting_since
     }
 
-    /// Repeats the last block in the packet `number` that is being written, if it fits.
-    pub fn write(&mut self, number: u64, mode: Redundancy, writer: &mut FrameWriter<'_>) -> bool {
+    /// Repeats the last block in the packet `number` that is being written, if it fits and `reserve` bytes are left.
+    pub fn write(
+        &mut self,
+        number: u64,
+        mode: Redundancy,
+        reserve: usize,
+        writer: &mut FrameWriter<'_>,
+    ) -> bool {
         let (Some(last), Some(_)) = (&self.last, self.waiting_since) else {
             return false;
         };
         let distance = number - last.number;
         if mode == Redundancy::Off || distance > BLOCK_DISTANCE_MAX {
             self.waiting_since = None;
+            return false;
+        }
+        if writer.room() < LINK_HEADER_MAX + BLOCK_BYTES_MAX + reserve {
             return false;
         }
         // A packet of its own has nothing behind it that could resolve a parity: it repeats the block as it is.
@@ -264,7 +273,7 @@ mod tests {
                     fragment: None,
                     data: b"",
                 }));
-                history.write(number as u64, mode, &mut writer);
+                history.write(number as u64, mode, 0, &mut writer);
                 let length = writer.finish();
                 history.handle_sent(Micros::ZERO, number as u64, block);
                 out[..length].to_vec()
@@ -331,18 +340,19 @@ mod tests {
         history.handle_sent(Micros(5), 3, b"block");
         assert_eq!(history.waiting_since(), Some(Micros(5)));
         history.handle_acked(3);
-        let mut out = [0; 64];
-        assert!(!history.write(4, Redundancy::Copy, &mut FrameWriter::new(&mut out)));
+        let mut out = [0; 1200];
+        assert!(!history.write(4, Redundancy::Copy, 0, &mut FrameWriter::new(&mut out)));
     }
 
     #[test]
     fn a_block_too_far_back_is_not_repeated() {
         let mut history = BlockHistory::default();
         history.handle_sent(Micros(5), 3, b"block");
-        let mut out = [0; 64];
+        let mut out = [0; 1200];
         assert!(!history.write(
             3 + BLOCK_DISTANCE_MAX + 1,
             Redundancy::Copy,
+            0,
             &mut FrameWriter::new(&mut out)
         ));
         assert_eq!(history.waiting_since(), None);

@@ -204,6 +204,10 @@ impl SentPackets {
         age_max: Micros,
         mut decide: impl FnMut(u64, &SentPacket, Carries<'_>),
     ) {
+        if self.in_flight == 0 {
+            self.lowest = self.next_number();
+            return self.forget(now, age_max);
+        }
         let window = Micros(rtt.0 * (1 + self.reorder_eighths) / 8);
         let mut start = None;
         let mut number = self.lowest.max(self.first);

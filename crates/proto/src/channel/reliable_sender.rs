@@ -37,13 +37,8 @@ struct Outgoing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undeliverable;
 
-/// The next part to send.
-#[derive(Clone, Copy, Debug)]
-pub struct DuePart<'a> {
-    pub id: u64,
-    pub fragment: Option<(u16, u16)>,
-    pub data: &'a [u8],
-}
+/// What a packet needs for a part besides its bytes, about.
+const PART_OVERHEAD: usize = 8;
 
 /// The sending half of a reliable channel.
 #[derive(Debug, Default)]
@@ -82,41 +77,54 @@ impl ReliableSender {
         }
     }
 
-    /// The part to send next: lost ones first, then new ones as far as the window allows.
-    pub fn due(&mut self) -> Option<DuePart<'_>> {
+    /// The next part that was lost, by id.
+    pub fn due_lost(&mut self) -> Option<u64> {
         while let Some(&id) = self.lost.front() {
             if self
                 .index(id)
                 .is_some_and(|index| self.queue[index].phase == Phase::Due)
             {
-                break;
+                return Some(id);
             }
             self.lost.pop_front();
         }
-        let id = self.lost.front().copied().unwrap_or(self.next_new);
-        if id >= self.base + RELIABLE_WINDOW as u64 {
-            return None;
-        }
-        let part = self.queue.get((id - self.base) as usize)?;
-        Some(DuePart {
-            id,
-            fragment: part.fragment,
-            data: &part.data,
-        })
+        None
     }
 
-    /// A part has been put into packet `number`; says whether it had been sent before.
-    pub fn handle_sent(&mut self, id: u64, number: u64) -> bool {
+    /// The next part that was never sent, by id, if the window allows it.
+    pub fn due_new(&self) -> Option<u64> {
+        let end = self.base + self.queue.len().min(RELIABLE_WINDOW) as u64;
+        (self.next_new < end).then_some(self.next_new)
+    }
+
+    /// A part that is not acknowledged yet.
+    pub fn part(&self, id: u64) -> Option<(Option<(u16, u16)>, &[u8])> {
+        self.index(id)
+            .map(|index| (self.queue[index].fragment, self.queue[index].data.as_slice()))
+    }
+
+    /// The length of a part.
+    pub fn part_len(&self, id: u64) -> usize {
+        self.part(id).map_or(0, |(_, data)| data.len())
+    }
+
+    /// Bytes that the lost parts will take in packets, about.
+    pub fn lost_bytes(&self) -> usize {
+        let parts = self.lost.iter().filter_map(|&id| self.part(id));
+        parts.map(|(_, data)| data.len() + PART_OVERHEAD).sum()
+    }
+
+    /// A part has been put into packet `number`.
+    pub fn handle_sent(&mut self, id: u64, number: u64) {
         if self.lost.front() == Some(&id) {
             self.lost.pop_front();
         }
         self.next_new = self.next_new.max(id + 1);
-        let Some(index) = self.index(id) else { return false };
+        let Some(index) = self.index(id) else { return };
         let part = &mut self.queue[index];
         part.phase = Phase::InFlight;
         part.number = number;
         part.sends = part.sends.saturating_add(1);
-        part.sends > 1
     }
 
     /// A packet that carried this part arrived.
@@ -161,7 +169,7 @@ impl ReliableSender {
             let Some(index) = self.index(id) else { break };
             let part = &self.queue[index];
             if part.phase == Phase::InFlight {
-                bytes += part.data.len() + 8;
+                bytes += part.data.len() + PART_OVERHEAD;
                 if bytes > bytes_max {
                     break;
                 }
@@ -202,8 +210,7 @@ mod tests {
 
     fn send_all(sender: &mut ReliableSender, number: u64) -> Vec<u64> {
         let mut ids = vec![];
-        while let Some(part) = sender.due() {
-            let id = part.id;
+        while let Some(id) = sender.due_lost().or_else(|| sender.due_new()) {
             sender.handle_sent(id, number);
             ids.push(id);
         }
@@ -277,9 +284,9 @@ mod tests {
         let (mut sender, mut pool) = (ReliableSender::default(), BufferPool::default());
         sender.push(&vec![7; 2 * FRAGMENT_BYTES + 1], 1_000, &mut pool);
         let mut parts = vec![];
-        while let Some(part) = sender.due() {
-            parts.push((part.id, part.fragment, part.data.len()));
-            let id = part.id;
+        while let Some(id) = sender.due_new() {
+            let (fragment, data) = sender.part(id).unwrap();
+            parts.push((id, fragment, data.len()));
             sender.handle_sent(id, 0);
         }
         assert_eq!(

@@ -6,8 +6,7 @@ use netloom_wire::Micros;
 
 use super::path::{PROOF_BYTES, PathProbe};
 use super::{Connection, Context, Keys, report, session_ref};
-use crate::channel::{Receiver, Sender};
-use crate::crypto::checksum;
+use crate::channel::Receiver;
 use crate::frame::{Frame, Frames, MessageFrame};
 use crate::handshake::{Challenge, Reject};
 use crate::packet::{Ack, CRC_BYTES, Header, PacketType};
@@ -179,7 +178,7 @@ impl Connection {
                     .split_last_chunk::<CRC_BYTES>()
                     .ok_or(Rejection::TooShort)?;
                 let payload = body.get(header_len..).ok_or(Rejection::TooShort)?;
-                match checksum(context.config.protocol_id, body) == u32::from_le_bytes(*crc) {
+                match context.checksum.of(body) == u32::from_le_bytes(*crc) {
                     true => Ok(payload),
                     false => Err(Rejection::Integrity),
                 }
@@ -190,7 +189,7 @@ impl Connection {
     fn handle_ack(&mut self, now: Micros, newest: u64, ack: Ack, context: &mut Context<'_>) {
         let Connection {
             sent,
-            senders,
+            outbox,
             outcomes,
             rate,
             window,
@@ -215,11 +214,7 @@ impl Connection {
             history.handle_acked(number);
             for carried in carries.iter() {
                 match carried {
-                    Carried::Reliable { channel, id } => {
-                        if let Some(Sender::Reliable(sender)) = senders.get_mut(usize::from(channel)) {
-                            sender.handle_acked(id, context.pool);
-                        }
-                    }
+                    Carried::Reliable { channel, id } => outbox.handle_acked(channel, id, context.pool),
                     Carried::Tagged(tag) if verdict == Verdict::Acked => report(outcomes, tag, true),
                     Carried::Tagged(_) => {}
                 }

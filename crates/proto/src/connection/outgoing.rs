@@ -1,8 +1,4 @@
 //! Packets as they are made.
-//!
-//! A packet is filled in this order: priority channels; the other reliable channels, up to half of the packet while
-//! unreliable messages wait; unreliable messages; reliable ones again; redundancy. So neither a stream of snapshots
-//! nor a large download can starve the other. Within each step lost messages go before new ones.
 
 use std::net::SocketAddr;
 
@@ -11,13 +7,11 @@ use netloom_wire::Micros;
 use super::incoming::{CONFIRM, GOODBYE, IP_UDP_BYTES};
 use super::path::PROOF_BYTES;
 use super::{Connection, Context};
-use crate::channel::Sender;
-use crate::config::{ChannelKind, Config, Redundancy};
-use crate::crypto::checksum;
-use crate::frame::{FrameWriter, Frames, MessageFrame};
+use crate::config::{Config, Redundancy};
+use crate::crypto::Checksum;
+use crate::frame::{FrameWriter, Frames};
 use crate::limits::BLOCK_BYTES_MAX;
 use crate::packet::{CRC_BYTES, HEADER_MAX, Header, PacketType, TAG_BYTES};
-use crate::sent::Carried;
 use crate::state::State;
 
 /// The largest frame header: form, id, index, count and length.
@@ -55,7 +49,7 @@ impl Connection {
                     &payload,
                     self.address,
                     out,
-                    context.config,
+                    context.checksum,
                 )
             }
             State::Disconnected => {
@@ -67,7 +61,7 @@ impl Connection {
                         &[CONFIRM, 0],
                         self.address,
                         out,
-                        context.config,
+                        context.checksum,
                     )
                 })
                 .flatten()
@@ -107,7 +101,7 @@ impl Connection {
                 &proof,
                 self.address,
                 out,
-                context.config,
+                context.checksum,
             );
         }
         if let Some(probe) = &mut self.probe
@@ -120,7 +114,7 @@ impl Connection {
                 &proof,
                 address,
                 out,
-                context.config,
+                context.checksum,
             );
         }
         if self
@@ -132,10 +126,17 @@ impl Connection {
         }
         let is_quiet = self.is_greeting_due || now - self.last_sent >= context.config.keepalive;
         if is_quiet && self.sent.has_room() {
-            return self.send_small(now, PacketType::KeepAlive, &[], self.address, out, context.config);
+            return self.send_small(
+                now,
+                PacketType::KeepAlive,
+                &[],
+                self.address,
+                out,
+                context.checksum,
+            );
         }
         if self.window.ack_at().is_some_and(|at| now >= at) {
-            return self.send_small(now, PacketType::Ack, &[], self.address, out, context.config);
+            return self.send_small(now, PacketType::Ack, &[], self.address, out, context.checksum);
         }
         None
     }
@@ -145,10 +146,6 @@ impl Connection {
         if !self.sent.has_room() {
             return None;
         }
-        let first = self.senders.iter_mut().find_map(|sender| match sender {
-            Sender::Reliable(sender) => sender.due().map(|part| part.data.len()),
-            Sender::Unreliable(sender) => sender.due().map(|part| part.data.len()),
-        });
         let tail = || match config.redundancy {
             Redundancy::Off => None,
             Redundancy::Copy | Redundancy::Parity => self
@@ -156,7 +153,7 @@ impl Connection {
                 .waiting_since()
                 .map(|since| since + config.tail_delay),
         };
-        let (ready, bytes) = match first {
+        let (ready, bytes) = match self.outbox.due_len() {
             Some(bytes) => (now, bytes),
             None => (tail()?, BLOCK_BYTES_MAX),
         };
@@ -181,26 +178,33 @@ impl Connection {
             .min(affordable)
             .saturating_sub(self.session.trailer_bytes());
         let mut writer = FrameWriter::new(out.get_mut(header_len..end).filter(|room| !room.is_empty())?);
-        self.fill(number, &mut writer, context);
-        let block_len = Frames::of_block(writer.frames(), context.table).block().len();
-        let block_len = if (1..=BLOCK_BYTES_MAX).contains(&block_len) {
-            block_len
-        } else {
-            0
-        };
+        let for_lost = self
+            .outbox
+            .fill(number, &mut writer, &mut self.sent, context.pool);
         let redundancy = context.config.redundancy;
-        self.history.write(number, redundancy, &mut writer);
+        self.history.write(number, redundancy, for_lost, &mut writer);
+        self.counters.resends += self.outbox.fill_lost(number, &mut writer, &mut self.sent);
+        let block_len = match redundancy {
+            Redundancy::Off => 0,
+            _ => Frames::of_block(writer.frames(), context.table).block().len(),
+        };
         if writer.is_empty() {
             return None;
         }
         let payload_len = writer.finish();
-        if redundancy != Redundancy::Off && block_len > 0 {
+        if (1..=BLOCK_BYTES_MAX).contains(&block_len) {
             header.protected = true;
             header.write(out);
             self.history
                 .handle_sent(now, number, &out[header_len + 1..header_len + 1 + block_len]);
         }
-        let length = self.close(number, out, header_len, header_len + payload_len, context.config);
+        let length = self.close(
+            number,
+            out,
+            header_len,
+            header_len + payload_len,
+            context.checksum,
+        );
         self.last_eliciting = now;
         self.rate.handle_sent(now, length + IP_UDP_BYTES);
         self.sent
@@ -208,91 +212,6 @@ impl Connection {
         self.window.handle_acknowledged();
         self.count_sent(now, length);
         Some(length)
-    }
-
-    fn fill(&mut self, number: u64, writer: &mut FrameWriter<'_>, context: &mut Context<'_>) {
-        let kinds = &context.config.channels;
-        let is_priority = |index: usize| kinds[index].kind == ChannelKind::Priority;
-        let channels = self.senders.len();
-        (0..channels)
-            .filter(|&index| is_priority(index))
-            .for_each(|index| self.fill_reliable(index, number, 0, writer, context.config));
-        let unreliable_waits = self
-            .senders
-            .iter()
-            .any(|sender| matches!(sender, Sender::Unreliable(sender) if sender.due().is_some()));
-        let reserve = if unreliable_waits { writer.room() / 2 } else { 0 };
-        self.turn = (self.turn + 1) % channels;
-        for step in 0..channels {
-            let index = (self.turn + step) % channels;
-            self.fill_reliable(index, number, reserve, writer, context.config);
-        }
-        for step in 0..channels {
-            self.fill_unreliable((self.turn + step) % channels, writer, context);
-        }
-        if unreliable_waits {
-            (0..channels).for_each(|index| self.fill_reliable(index, number, 0, writer, context.config));
-        }
-    }
-
-    /// Packs what is due on a reliable channel until only `reserve` bytes are left.
-    fn fill_reliable(
-        &mut self,
-        index: usize,
-        number: u64,
-        reserve: usize,
-        writer: &mut FrameWriter<'_>,
-        config: &Config,
-    ) {
-        let (Some(Sender::Reliable(sender)), Some(channel)) =
-            (self.senders.get_mut(index), config.channels.get(index))
-        else {
-            return;
-        };
-        while let Some(part) = sender.due() {
-            let id = part.id;
-            let frame = MessageFrame {
-                channel: index as u8,
-                kind: channel.kind,
-                id: id as u16,
-                fragment: part.fragment,
-                data: part.data,
-            };
-            let fits = FrameWriter::message_len(&frame) + reserve <= writer.room();
-            if !fits || !self.sent.has_room_for_messages() || !writer.message(&frame) {
-                return;
-            }
-            self.counters.resends += u64::from(sender.handle_sent(id, number));
-            self.sent.carry(Carried::Reliable {
-                channel: index as u8,
-                id,
-            });
-        }
-    }
-
-    fn fill_unreliable(&mut self, index: usize, writer: &mut FrameWriter<'_>, context: &mut Context<'_>) {
-        let Some(channel) = context.config.channels.get(index) else {
-            return;
-        };
-        let Some(Sender::Unreliable(sender)) = self.senders.get_mut(index) else {
-            return;
-        };
-        while let Some(part) = sender.due() {
-            let frame = MessageFrame {
-                channel: index as u8,
-                kind: channel.kind,
-                id: part.id,
-                fragment: part.fragment,
-                data: part.data,
-            };
-            if !self.sent.has_room_for_messages() || !writer.message(&frame) {
-                return;
-            }
-            if let Some(tag) = part.tag {
-                self.sent.carry(Carried::Tagged(tag));
-            }
-            sender.handle_sent(context.pool);
-        }
     }
 
     /// A packet that carries no messages.
@@ -303,7 +222,7 @@ impl Connection {
         payload: &[u8],
         to: SocketAddr,
         out: &mut [u8],
-        config: &Config,
+        checksum: Checksum,
     ) -> Option<(SocketAddr, usize)> {
         if !self.sent.has_room_for_untracked() {
             return None;
@@ -320,7 +239,7 @@ impl Connection {
         let header_len = header.write(out);
         let end = header_len + payload.len();
         out.get_mut(header_len..end)?.copy_from_slice(payload);
-        let length = self.close(number, out, header_len, end, config);
+        let length = self.close(number, out, header_len, end, checksum);
         if kind.elicits_ack() {
             self.last_eliciting = now;
             self.rate.handle_sent(now, length + IP_UDP_BYTES);
@@ -333,7 +252,7 @@ impl Connection {
     }
 
     /// Seals a packet, or ends it with its checksum; returns its length.
-    fn close(&self, number: u64, out: &mut [u8], header_len: usize, end: usize, config: &Config) -> usize {
+    fn close(&self, number: u64, out: &mut [u8], header_len: usize, end: usize, checksum: Checksum) -> usize {
         match &self.keys {
             Some(keys) => {
                 #[cfg(netloom_mutations)]
@@ -345,7 +264,7 @@ impl Connection {
                 keys.seal.seal(number, out, header_len, end)
             }
             None => {
-                let crc = checksum(config.protocol_id, &out[..end]);
+                let crc = checksum.of(&out[..end]);
                 out[end..end + CRC_BYTES].copy_from_slice(&crc.to_le_bytes());
                 end + CRC_BYTES
             }
