@@ -4,6 +4,7 @@
 
 mod attack;
 mod crowd;
+mod liar;
 mod pair;
 mod rate;
 mod restart;
@@ -26,6 +27,7 @@ pub const ALL: &[&dyn Scenario] = &[
     &crowd::Crowd,
     &restart::Restart,
     &attack::Attack,
+    &liar::Liar,
     &wrap::Wrap,
 ];
 

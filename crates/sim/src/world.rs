@@ -25,7 +25,7 @@ use netloom_proto::{Config, DisconnectReason, ResumeToken};
 use netloom_wire::Micros;
 
 pub use ledger::{Connection, Ledger, Phase, Stream, promise};
-pub use node::{Driver, Node, NodeConfig};
+pub use node::{Driver, Node, NodeConfig, Tamper};
 pub use observer::Recorded;
 pub use traffic::{Flow, game};
 
@@ -125,7 +125,7 @@ impl World {
         Ok(())
     }
 
-    /// Ends every connection of a node.
+    /// Ends every connection of a node, which does not come back by itself.
     pub fn disconnect(&mut self, node: usize, reason: DisconnectReason) {
         let local = self.nodes[node].local(self.now);
         let open = |connection: &&Connection| {
@@ -136,6 +136,7 @@ impl World {
                 .endpoint
                 .disconnect(local, connection.peer, reason);
         }
+        self.nodes[node].server = None;
         self.nodes[node].is_dirty = true;
     }
 
@@ -160,6 +161,11 @@ impl World {
     /// A node.
     pub fn node(&self, index: usize) -> &Node {
         &self.nodes[index]
+    }
+
+    /// All nodes.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
     }
 
     /// What the applications saw.

@@ -19,6 +19,8 @@ fn hunters(mutation: Mutation) -> [&'static str; 3] {
             ["attack", "restart", "lossy"]
         }
         Mutation::LimitIgnored => ["bottleneck", "distant", "lossy"],
+        Mutation::NumberReused => ["clean", "lossy", "attack"],
+        Mutation::FragmentMixed => ["liar", "lossy", "attack"],
         _ => ["lossy", "plain", "attack"],
     }
 }
@@ -56,7 +58,7 @@ fn every_deliberate_bug_is_caught() {
 #[test]
 fn without_a_bug_the_same_runs_pass() {
     set(Mutation::None);
-    for name in ["lossy", "plain", "attack", "restart", "bottleneck"] {
+    for name in ["lossy", "plain", "attack", "restart", "bottleneck", "liar"] {
         for seed in 0..3 {
             assert_eq!(caught_by(name, seed), None, "{name} with seed {seed}");
         }

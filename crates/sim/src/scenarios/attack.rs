@@ -17,9 +17,12 @@ use crate::rng::Rng;
 use crate::runner::{Failure, Scenario};
 use crate::world::{Flow, Recorded, TICK, game};
 
-const TRAFFIC: Micros = Micros::from_secs(8);
+/// Short enough that the handshake can be repeated while its cookie still lives.
+const TRAFFIC: Micros = Micros::from_secs(4);
 /// How far back the attacker remembers.
 const RECORDED_MAX: usize = 2_000;
+/// A server remembers the end of a session this long, to confirm it again.
+const FORGETS_AFTER: Micros = Micros::from_secs(3);
 /// A half-open session must be gone after this.
 const FORGOTTEN_AFTER: Micros = Micros::from_secs(30);
 
@@ -146,6 +149,7 @@ impl Attacker {
 
 /// After the end the attacker sends the client's requests again, from the client's address.
 fn repeat_handshakes(pair: &mut Pair) -> Result<(), Failure> {
+    pair.world.run_until(pair.world.now() + FORGETS_AFTER)?;
     let sessions = pair.world.ledger().connections().len();
     let is_request = |seen: &&Recorded| {
         matches!(

@@ -12,7 +12,7 @@ use crate::network::{LinkConfig, Loss};
 use crate::report::{Report, quantile};
 use crate::rng::Rng;
 use crate::runner::{Failure, Scenario};
-use crate::world::{Driver, Flow, NodeConfig, World};
+use crate::world::{Flow, NodeConfig, World};
 
 const CLIENTS: u16 = 200;
 /// Spoofed requests per tick: 3,000 per second.
@@ -75,14 +75,10 @@ fn build(seed: u64) -> Result<World, Failure> {
         ..ListenConfig::default()
     };
     let node = |socket, listen, traffic| NodeConfig {
-        socket,
-        config: config.clone(),
         listen,
-        driver: Driver::Tick,
         traffic,
         traffic_until: TRAFFIC,
-        reconnects: false,
-        restarts_with_same_seed: false,
+        ..NodeConfig::new(socket, config.clone())
     };
     let positions = vec![Flow::sometimes(4, 0.3, 40, 90), Flow::sometimes(1, 0.05, 21, 60)];
     world.add_node(node(SERVER, Some(listen), positions))?;

@@ -46,8 +46,6 @@ pub struct Plan {
     pub traffic: Micros,
     /// Whether the client connects again when it is cut off.
     pub reconnects: bool,
-    /// Whether a restarted node repeats its randomness.
-    pub restarts_with_same_seed: bool,
 }
 
 impl Plan {
@@ -64,7 +62,6 @@ impl Plan {
             server_traffic: traffic,
             traffic: Micros::from_secs(15),
             reconnects: false,
-            restarts_with_same_seed: false,
         }
     }
 }
@@ -86,18 +83,16 @@ impl Pair {
         let mut world = World::new(seed, plan.link, &plan.config)?;
         let mut rng = Rng::new(seed).fork("drivers");
         let mut node = |socket, listen, traffic| NodeConfig {
-            socket,
-            config: plan.config.clone(),
             listen,
+            traffic,
             driver: if rng.chance(0.5) {
                 Driver::Eager
             } else {
                 Driver::Tick
             },
-            traffic,
             traffic_until: plan.traffic,
             reconnects: plan.reconnects && socket == CLIENT,
-            restarts_with_same_seed: plan.restarts_with_same_seed,
+            ..NodeConfig::new(socket, plan.config.clone())
         };
         let server = world.add_node(node(SERVER, Some(ListenConfig::default()), plan.server_traffic))?;
         let client = world.add_node(node(CLIENT, None, plan.client_traffic))?;
@@ -213,7 +208,14 @@ impl Pair {
             .map(|stream| stream.payload_bytes())
             .sum();
         let connections = world.ledger().connections().len() as f64 / 2.0;
+        let resumed = world
+            .ledger()
+            .connections()
+            .iter()
+            .filter(|connection| connection.is_resumed)
+            .count();
         report.add("sessions", "", connections);
+        report.add("sessions resumed", "", resumed as f64);
         report.add("datagrams", "", counters.sent as f64);
         report.add(
             "datagrams lost",

@@ -1,15 +1,16 @@
 //! One session of a game over networks of different kinds.
 
-use netloom_proto::{Config, Security};
+use netloom_proto::{Config, Rejection, Security};
 use netloom_wire::Micros;
 
 use super::pair::{CLIENT, Pair, Plan, SERVER};
+use crate::check::{Violation, at_most};
 use crate::fault::{RandomFaults, Schedule};
 use crate::network::{LinkConfig, Loss};
 use crate::report::Report;
 use crate::rng::Rng;
 use crate::runner::{Failure, Scenario};
-use crate::world::game;
+use crate::world::{World, game};
 
 /// A session whose network and faults are drawn from the seed.
 pub struct Session {
@@ -29,7 +30,9 @@ impl Scenario for Session {
 
     fn run(&self, seed: u64, report: &mut Report) -> Result<(), Failure> {
         let plan = (self.plan)(&Rng::new(seed).fork("plan"));
-        Pair::connect(seed, plan)?.finish(report)
+        let mut pair = Pair::connect(seed, plan)?;
+        pair.finish(report)?;
+        check_integrity(&pair.world).map_err(|violation| pair.world.failure(violation))
     }
 }
 
@@ -86,6 +89,19 @@ pub const JUMPY: Session = Session {
     about: "a good network and a client whose clock jumps back and forth",
     plan: |rng| session(Security::Required, good_link(), faults(rng, 6)),
 };
+
+/// Where the network damages nothing, both sides must be able to open everything.
+fn check_integrity(world: &World) -> Result<(), Violation> {
+    let counters = world.network().counters();
+    if counters.corrupted + counters.truncated > 0 {
+        return Ok(());
+    }
+    for node in world.nodes() {
+        let failed = node.endpoint().rejections().get(Rejection::Integrity);
+        at_most("an undamaged packet opens", failed, 0)?;
+    }
+    Ok(())
+}
 
 fn good_link() -> LinkConfig {
     LinkConfig {

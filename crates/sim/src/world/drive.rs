@@ -21,9 +21,10 @@ impl World {
         let node = &mut self.nodes[index];
         while let Some((peer, event)) = node.endpoint.poll_event() {
             match event {
-                Event::Connected { resume, .. } => {
+                Event::Connected { resumed_from, resume } => {
                     node.resume_token = resume;
-                    self.ledger.handle_connected(self.now, index, peer)?;
+                    self.ledger
+                        .handle_connected(self.now, index, peer, resumed_from.is_some())?;
                 }
                 Event::Message { channel, data } => {
                     self.ledger.handle_message(self.now, index, peer, channel, data)?;
@@ -111,7 +112,11 @@ impl World {
         let local = node.local(self.now);
         let mut buffer = [0; DATAGRAM_MAX];
         while let Some(transmit) = node.endpoint.poll_transmit(local, &mut buffer) {
-            let datagram = &buffer[..transmit.length];
+            let length = match node.setup.tamper {
+                Some(tamper) => tamper(&mut node.rng, &node.setup.config, &mut buffer, transmit.length),
+                None => transmit.length,
+            };
+            let datagram = &buffer[..length];
             self.observer.handle_sent(&Sent {
                 sender: node.setup.socket,
                 external: self.network.external(node.setup.socket),

@@ -49,6 +49,8 @@ pub struct Connection {
     pub connected_at: Option<Micros>,
     /// When it ended.
     pub ended_at: Option<Micros>,
+    /// Whether it took up the seat of a lost one.
+    pub is_resumed: bool,
     /// The stream it sends on.
     pub outgoing: usize,
     /// The stream it receives, once known.
@@ -161,6 +163,7 @@ impl Ledger {
             opened_at: now,
             connected_at: None,
             ended_at: None,
+            is_resumed: false,
             outgoing,
             incoming: None,
         });
@@ -169,7 +172,13 @@ impl Ledger {
     }
 
     /// The stack reported a connection as established; the other side of a client's request appears here first.
-    pub fn handle_connected(&mut self, now: Micros, node: usize, peer: PeerId) -> Result<usize, Violation> {
+    pub fn handle_connected(
+        &mut self,
+        now: Micros,
+        node: usize,
+        peer: PeerId,
+        is_resumed: bool,
+    ) -> Result<(), Violation> {
         let index = match self.find(node, peer) {
             Some(index) if self.connections[index].phase == Phase::Connecting => index,
             Some(index) if matches!(self.connections[index].phase, Phase::Connected) => {
@@ -183,8 +192,9 @@ impl Ledger {
         let connection = &mut self.connections[index];
         connection.phase = Phase::Connected;
         connection.connected_at = Some(now);
+        connection.is_resumed = is_resumed;
         self.connected.entry(node).or_default().push(index);
-        Ok(index)
+        Ok(())
     }
 
     /// The stack reported a connection as ended.
@@ -194,7 +204,7 @@ impl Ledger {
         node: usize,
         peer: PeerId,
         reason: DisconnectReason,
-    ) -> Result<usize, Violation> {
+    ) -> Result<(), Violation> {
         let rule = "a session ends once";
         let unknown = || Violation::new(rule, format!("node {node} lost a peer that it never had"));
         let index = self.find(node, peer).ok_or_else(unknown)?;
@@ -212,7 +222,7 @@ impl Ledger {
             .entry(node)
             .or_default()
             .retain(|open| *open != index);
-        Ok(index)
+        Ok(())
     }
 
     /// A node's process died: it knows nothing any more, and its names for peers are free again.
@@ -330,5 +340,130 @@ fn stamp_of(tag: u64) -> Stamp {
         stream: (tag >> 40) as u32,
         channel: (tag >> 32) as u8,
         index: tag as u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_proto::{Config, Endpoint};
+
+    const NOW: Micros = Micros(1);
+
+    /// Nodes 0 and 1, connected to each other by two sessions: the peers of node 0, then those of node 1.
+    fn two_sessions() -> (Ledger, [PeerId; 2]) {
+        let mut endpoint = Endpoint::new(Config::default(), None, [0; 32]).unwrap();
+        let peers = [1, 2].map(|port| endpoint.connect(NOW, ([10, 0, 0, 1], port).into(), None).unwrap());
+        let mut ledger = Ledger::new(vec![Promise::Ordered, Promise::Unreliable]);
+        for peer in peers {
+            for node in [0, 1] {
+                ledger.handle_connected(NOW, node, peer, false).unwrap();
+            }
+        }
+        (ledger, peers)
+    }
+
+    /// Sends the next message of a node to a peer and returns its bytes.
+    fn sent(ledger: &mut Ledger, node: usize, peer: PeerId, channel: u8) -> Vec<u8> {
+        let mut message = Vec::new();
+        let stamp = ledger.next_stamp(ledger.find(node, peer).unwrap(), channel);
+        stamp.write(40, &mut message);
+        ledger.handle_sent(NOW, stamp, message.len());
+        message
+    }
+
+    fn rule(result: Result<(), Violation>) -> &'static str {
+        result.unwrap_err().rule
+    }
+
+    #[test]
+    fn a_message_may_not_cross_into_another_session() {
+        let (mut ledger, [first, second]) = two_sessions();
+        let messages = [sent(&mut ledger, 0, first, 0), sent(&mut ledger, 0, first, 0)];
+        ledger.handle_message(NOW, 1, first, 0, &messages[0]).unwrap();
+        let other = sent(&mut ledger, 0, second, 0);
+        assert_eq!(
+            rule(ledger.handle_message(NOW, 1, first, 0, &other)),
+            "messages belong to a session"
+        );
+        let echoed = ledger.handle_message(NOW, 0, first, 0, &messages[1]);
+        assert_eq!(
+            rule(echoed),
+            "messages belong to a session",
+            "its own sender got it"
+        );
+    }
+
+    #[test]
+    fn a_message_keeps_its_channel() {
+        let (mut ledger, [peer, _]) = two_sessions();
+        let message = sent(&mut ledger, 0, peer, 0);
+        assert_eq!(
+            rule(ledger.handle_message(NOW, 1, peer, 1, &message)),
+            "a message keeps its channel"
+        );
+    }
+
+    #[test]
+    fn nothing_arrives_after_the_end() {
+        let (mut ledger, [peer, _]) = two_sessions();
+        let message = sent(&mut ledger, 0, peer, 0);
+        ledger
+            .handle_ended(NOW, 1, peer, DisconnectReason::Timeout)
+            .unwrap();
+        assert_eq!(
+            rule(ledger.handle_message(NOW, 1, peer, 0, &message)),
+            "messages belong to a session"
+        );
+        assert_eq!(
+            rule(ledger.handle_ended(NOW, 1, peer, DisconnectReason::Timeout)),
+            "a session ends once"
+        );
+    }
+
+    #[test]
+    fn a_session_begins_once_and_only_known_ones_end() {
+        let (mut ledger, [peer, _]) = two_sessions();
+        assert_eq!(
+            rule(ledger.handle_connected(NOW, 0, peer, false)),
+            "a session begins once"
+        );
+        assert_eq!(
+            rule(ledger.handle_ended(NOW, 7, peer, DisconnectReason::Timeout)),
+            "a session ends once"
+        );
+    }
+
+    #[test]
+    fn outcomes_return_to_the_sender_alone() {
+        let (mut ledger, [first, second]) = two_sessions();
+        sent(&mut ledger, 0, first, 1);
+        let tag = tag_of(Stamp {
+            stream: 0,
+            channel: 1,
+            index: 0,
+        });
+        assert_eq!(
+            rule(ledger.handle_outcome(0, second, tag, true)),
+            "outcomes come back to the sender"
+        );
+        ledger.handle_outcome(0, first, tag, true).unwrap();
+        assert_eq!(
+            rule(ledger.handle_outcome(0, first, tag, true)),
+            "a tagged message has one outcome"
+        );
+    }
+
+    #[test]
+    fn a_restart_cuts_the_streams_of_a_node_and_frees_its_names() {
+        let (mut ledger, [peer, _]) = two_sessions();
+        ledger.handle_restart(NOW, 0);
+        assert!(ledger.connected(0).is_empty() && ledger.find(0, peer).is_none());
+        assert_eq!(
+            ledger.live_streams().count(),
+            2,
+            "those of node 1, which has not noticed"
+        );
+        ledger.handle_connected(NOW, 0, peer, false).unwrap();
     }
 }

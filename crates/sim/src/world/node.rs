@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use netloom_proto::limits::DATAGRAM_MAX;
 use netloom_proto::{Config, Endpoint, ListenConfig, ResumeToken};
 use netloom_wire::Micros;
 
@@ -38,8 +39,27 @@ pub struct NodeConfig {
     pub traffic_until: Micros,
     /// A client that connects again whenever its connection is lost.
     pub reconnects: bool,
-    /// Whether a restart repeats the first start's randomness: the worst case for keys and nonces.
-    pub restarts_with_same_seed: bool,
+    /// Rewrites what it sends, as a modified client does.
+    pub tamper: Option<Tamper>,
+}
+
+/// Rewrites a datagram of the given length in place and returns its new length.
+pub type Tamper = fn(&mut Rng, &Config, &mut [u8; DATAGRAM_MAX], usize) -> usize;
+
+impl NodeConfig {
+    /// A node that listens to nobody, sends nothing and looks at its endpoint once per tick.
+    pub fn new(socket: SocketAddr, config: Config) -> NodeConfig {
+        NodeConfig {
+            socket,
+            config,
+            listen: None,
+            driver: Driver::Tick,
+            traffic: Vec::new(),
+            traffic_until: Micros::MAX,
+            reconnects: false,
+            tamper: None,
+        }
+    }
 }
 
 /// A node and its state.
@@ -108,16 +128,11 @@ impl Node {
         self.is_dirty = true;
     }
 
-    /// Starts anew with nothing but the configuration.
+    /// Starts anew with nothing but the configuration, and fresh randomness as every process gets.
     pub(super) fn restart(&mut self) {
-        let start = if self.setup.restarts_with_same_seed {
-            0
-        } else {
-            self.starts
-        };
+        let endpoint = endpoint(&self.setup, &self.seeds, self.starts);
+        self.endpoint = endpoint.expect("the first start took this configuration");
         self.starts += 1;
-        self.endpoint =
-            endpoint(&self.setup, &self.seeds, start).expect("the first start took this configuration");
         self.resume_token = None;
         self.is_dirty = true;
     }
