@@ -124,6 +124,10 @@ impl SentPackets {
     /// The packet under construction has been sent, with the number that [`next_number`](Self::next_number) gave.
     pub fn handle_sent(&mut self, now: Micros, bytes: usize, elicits: bool, reported: Option<Reported>) {
         let carried = std::mem::take(&mut self.open_carried);
+        if !elicits && self.packets.is_empty() {
+            self.first += 1;
+            return;
+        }
         let fate = if elicits { Fate::InFlight } else { Fate::Untracked };
         if elicits {
             self.in_flight += 1;
@@ -468,6 +472,16 @@ mod tests {
             losses(&mut sent, Micros(number * 1_000));
         }
         assert!(sent.packets.len() <= 1);
+    }
+
+    #[test]
+    fn a_side_that_only_acknowledges_can_do_so_for_ever() {
+        let mut sent = SentPackets::default();
+        for number in 0..10_000 {
+            assert_eq!(sent.next_number(), number);
+            sent.handle_sent(Micros(number), 30, false, None);
+        }
+        assert!(sent.packets.is_empty());
     }
 
     #[test]

@@ -291,10 +291,12 @@ impl<'a> BitReader<'a> {
     /// Reads a value of `0..=max` and refuses a larger one.
     #[inline]
     pub fn read_ranged(&mut self, max: u64) -> Result<u64, ReadError> {
+        let start = self.bit;
         let value = self.read_bits(bits_for(max))?;
         if value <= max {
             Ok(value)
         } else {
+            self.bit = start;
             Err(ReadError::OutOfRange)
         }
     }
@@ -307,10 +309,14 @@ impl<'a> BitReader<'a> {
 
     /// Moves to the next byte border and refuses padding that is not zero.
     pub fn align(&mut self) -> Result<(), ReadError> {
+        let start = self.bit;
         let padding = (8 - self.bit % 8) % 8;
         match self.read_bits(padding as u32)? {
             0 => Ok(()),
-            _ => Err(ReadError::ReservedBits),
+            _ => {
+                self.bit = start;
+                Err(ReadError::ReservedBits)
+            }
         }
     }
 

@@ -65,6 +65,8 @@ fn a_failed_read_does_not_move() {
     let mut reader = BitReader::new(&[0b1010_0101]);
     assert_eq!(reader.read_bits(4), Ok(0b0101));
     assert_eq!(reader.read_bits(5), Err(ReadError::UnexpectedEnd));
+    assert_eq!(reader.read_ranged(9), Err(ReadError::OutOfRange));
+    assert_eq!(reader.align(), Err(ReadError::ReservedBits));
     assert_eq!(reader.read_bits(4), Ok(0b1010));
 }
 
