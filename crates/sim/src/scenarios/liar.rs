@@ -6,7 +6,7 @@
 
 use std::net::SocketAddr;
 
-use netloom_proto::crypto::checksum;
+use netloom_proto::crypto::Checksum;
 use netloom_proto::frame::{ChannelTable, Frame, FrameWriter, Frames};
 use netloom_proto::limits::DATAGRAM_MAX;
 use netloom_proto::packet::{Ack, CRC_BYTES, Header, PacketType};
@@ -153,7 +153,7 @@ fn lie(rng: &mut Rng, config: &Config, buffer: &mut [u8; DATAGRAM_MAX], length: 
         return length;
     };
     let end = start + payload_bytes;
-    let crc = checksum(config.protocol_id, &buffer[..end]).to_le_bytes();
+    let crc = Checksum::new(config.protocol_id).of(&buffer[..end]).to_le_bytes();
     buffer[end..end + CRC_BYTES].copy_from_slice(&crc);
     end + CRC_BYTES
 }
