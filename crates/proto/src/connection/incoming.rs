@@ -7,7 +7,7 @@ use netloom_wire::Micros;
 use super::path::{PROOF_BYTES, PathProbe};
 use super::{Connection, Context, Keys, report, session_ref};
 use crate::channel::Receiver;
-use crate::frame::{Frame, Frames, MessageFrame};
+use crate::frame::{ChannelTable, Frame, Frames, MessageFrame};
 use crate::handshake::{Challenge, Reject};
 use crate::packet::{Ack, CRC_BYTES, Header, PacketType};
 use crate::reason::DisconnectReason;
@@ -109,7 +109,7 @@ impl Connection {
             None => None,
             Some(ack) => Some(self.sent.expand(ack.newest).map_err(|_| Rejection::AckOfUnsent)?),
         };
-        check_payload(header.kind, payload, context)?;
+        let contents = Contents::check(&header, payload, context.table)?;
 
         // From here on the packet is believed.
         let is_newest = self.window.newest().is_none_or(|newest| number > newest);
@@ -125,7 +125,7 @@ impl Connection {
         if let (Some(ack), Some(newest)) = (header.ack, acked) {
             self.handle_ack(now, newest, ack, context);
         }
-        let taken = self.take_payload(now, from, number, &header, payload, context);
+        let taken = self.take_contents(now, from, number, header.protected, contents, context);
         self.window.insert(number, taken.is_ok());
         match taken {
             Ok(()) => {
@@ -225,43 +225,40 @@ impl Connection {
         }
     }
 
-    fn take_payload(
+    fn take_contents(
         &mut self,
         now: Micros,
         from: SocketAddr,
         number: u64,
-        header: &Header,
-        payload: &[u8],
+        protected: bool,
+        contents: Contents<'_>,
         context: &mut Context<'_>,
     ) -> Result<(), Rejection> {
-        match header.kind {
-            PacketType::Data => self.take_messages(now, number, header.protected, payload, context),
-            PacketType::Disconnect => {
-                self.take_goodbye(now, payload, context);
-                Ok(())
+        match contents {
+            Contents::Nothing => {}
+            Contents::Message(message) => return self.take_message(now, &message, context),
+            Contents::Frames(frames) => return self.take_frames(now, number, protected, frames, context),
+            Contents::Goodbye(code) => self.take_goodbye(now, code, context),
+            Contents::Confirm => {
+                if let Some(reason) = self.goodbye.as_ref().map(|goodbye| goodbye.reason) {
+                    self.end(now, reason, None);
+                }
             }
-            PacketType::PathChallenge => {
-                self.path_response = payload.first_chunk::<PROOF_BYTES>().copied();
-                Ok(())
-            }
-            PacketType::PathResponse => {
-                self.take_proof(from, payload);
-                Ok(())
-            }
-            _ => Ok(()),
+            Contents::PathChallenge(proof) => self.path_response = Some(proof),
+            Contents::PathResponse(proof) => self.take_proof(from, &proof),
         }
+        Ok(())
     }
 
     /// Hands every frame to its channel. One that finds no room spoils the acknowledgement of the packet, not the rest.
-    fn take_messages(
+    fn take_frames(
         &mut self,
         now: Micros,
         number: u64,
         protected: bool,
-        payload: &[u8],
+        frames: Frames<'_>,
         context: &mut Context<'_>,
     ) -> Result<(), Rejection> {
-        let frames = Frames::of_payload(payload, context.table).map_err(|_| Rejection::Malformed)?;
         if protected {
             self.store.insert(number, frames.block());
         }
@@ -338,15 +335,7 @@ impl Connection {
         self.is_inbox_blocked = self.events.len() >= context.config.events_queued_max;
     }
 
-    fn take_goodbye(&mut self, now: Micros, payload: &[u8], context: &Context<'_>) {
-        let &[kind, code] = payload else { return };
-        if kind == CONFIRM {
-            if let Some(goodbye) = &self.goodbye {
-                let reason = goodbye.reason;
-                self.end(now, reason, None);
-            }
-            return;
-        }
+    fn take_goodbye(&mut self, now: Micros, code: u8, context: &Context<'_>) {
         let reason = DisconnectReason::from_code(code).unwrap_or(DisconnectReason::Requested);
         self.end(now, reason, None);
         self.draining_until = Some(now + context.config.disconnect_timeout);
@@ -371,10 +360,7 @@ impl Connection {
         }
     }
 
-    fn take_proof(&mut self, from: SocketAddr, payload: &[u8]) {
-        let Some(proof) = payload.first_chunk::<PROOF_BYTES>() else {
-            return;
-        };
+    fn take_proof(&mut self, from: SocketAddr, proof: &[u8; PROOF_BYTES]) {
         if self
             .probe
             .as_ref()
@@ -387,17 +373,44 @@ impl Connection {
     }
 }
 
-/// Checks that the payload parses as what its type promises, before anything in it is believed.
-fn check_payload(kind: PacketType, payload: &[u8], context: &Context<'_>) -> Result<(), Rejection> {
-    let valid = match kind {
-        PacketType::Data => Frames::of_payload(payload, context.table)
-            .is_ok_and(|mut frames| frames.all(|frame| frame.is_ok())),
-        PacketType::Ack | PacketType::KeepAlive => payload.is_empty(),
-        PacketType::Disconnect => matches!(payload, [GOODBYE | CONFIRM, _]),
-        PacketType::PathChallenge | PacketType::PathResponse => payload.len() == PROOF_BYTES,
-        _ => false,
-    };
-    if valid { Ok(()) } else { Err(Rejection::Malformed) }
+/// A payload that has been found to parse as what its type promises. Nothing in it is believed before.
+enum Contents<'a> {
+    Nothing,
+    /// The only frame, and no block: the most frequent case, so it is not parsed twice.
+    Message(MessageFrame<'a>),
+    Frames(Frames<'a>),
+    Goodbye(u8),
+    Confirm,
+    PathChallenge([u8; PROOF_BYTES]),
+    PathResponse([u8; PROOF_BYTES]),
+}
+
+impl<'a> Contents<'a> {
+    fn check(header: &Header, payload: &'a [u8], table: &'a ChannelTable) -> Result<Contents<'a>, Rejection> {
+        let contents = match (header.kind, payload) {
+            (PacketType::Data, payload) => Contents::check_frames(payload, header.protected, table),
+            (PacketType::Ack | PacketType::KeepAlive, []) => Some(Contents::Nothing),
+            (PacketType::Disconnect, &[GOODBYE, code]) => Some(Contents::Goodbye(code)),
+            (PacketType::Disconnect, &[CONFIRM, _]) => Some(Contents::Confirm),
+            (PacketType::PathChallenge, payload) => payload.try_into().ok().map(Contents::PathChallenge),
+            (PacketType::PathResponse, payload) => payload.try_into().ok().map(Contents::PathResponse),
+            _ => None,
+        };
+        contents.ok_or(Rejection::Malformed)
+    }
+
+    fn check_frames(payload: &'a [u8], protected: bool, table: &'a ChannelTable) -> Option<Contents<'a>> {
+        let frames = Frames::of_payload(payload, table).ok()?;
+        let mut ahead = frames.clone();
+        let first = ahead.next()?.ok()?;
+        let mut rest = ahead.peekable();
+        match (first, rest.peek()) {
+            (Frame::Message(message), None) if !protected => Some(Contents::Message(message)),
+            _ => rest
+                .all(|frame| frame.is_ok())
+                .then_some(Contents::Frames(frames)),
+        }
+    }
 }
 
 /// The graver of two results: a broken sender over a lack of room.

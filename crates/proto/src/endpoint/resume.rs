@@ -27,8 +27,21 @@ struct Seat {
 pub type TokenDigest = [u8; 32];
 
 /// The seats by the digest of their token.
-#[derive(Debug, Default)]
-pub struct Seats(BTreeMap<TokenDigest, Seat>);
+#[derive(Debug)]
+pub struct Seats {
+    seats: BTreeMap<TokenDigest, Seat>,
+    /// Nothing runs out before.
+    next_expiry: Micros,
+}
+
+impl Default for Seats {
+    fn default() -> Seats {
+        Seats {
+            seats: BTreeMap::new(),
+            next_expiry: Micros::MAX,
+        }
+    }
+}
 
 impl Seats {
     /// Remembers the seat of a new peer.
@@ -40,7 +53,7 @@ impl Seats {
         from: SocketAddr,
     ) -> TokenDigest {
         let name = digest(&token.0);
-        self.0.insert(
+        self.seats.insert(
             name,
             Seat {
                 peer,
@@ -54,28 +67,38 @@ impl Seats {
 
     /// The connection was lost: its seat stays until `expires`.
     pub fn handle_lost(&mut self, name: &TokenDigest, expires: Micros, seats_max: usize) {
-        if let Some(seat) = self.0.get_mut(name) {
+        if let Some(seat) = self.seats.get_mut(name) {
             seat.expires = Some(expires);
+            self.next_expiry = self.next_expiry.min(expires);
         }
-        if self.0.len() > seats_max {
+        if self.seats.len() > seats_max {
             let oldest = self
-                .0
+                .seats
                 .iter()
                 .filter_map(|(name, seat)| Some((seat.expires?, *name)))
                 .min();
-            oldest.map(|(_, name)| self.0.remove(&name));
+            oldest.map(|(_, name)| self.seats.remove(&name));
         }
     }
 
     /// The connection ended for good.
     pub fn forget(&mut self, name: &TokenDigest) {
-        self.0.remove(name);
+        self.seats.remove(name);
     }
 
     /// Drops seats whose time has run out.
     pub fn expire(&mut self, now: Micros) {
-        self.0
+        if now < self.next_expiry {
+            return;
+        }
+        self.seats
             .retain(|_, seat| seat.expires.is_none_or(|expires| now < expires));
+        self.next_expiry = self
+            .seats
+            .values()
+            .filter_map(|seat| seat.expires)
+            .min()
+            .unwrap_or(Micros::MAX);
     }
 
     /// Takes up a seat: its former peer. A token is good once, whatever comes of it.
@@ -89,11 +112,11 @@ impl Seats {
         from: SocketAddr,
     ) -> Option<PeerId> {
         let name = digest(&token.0);
-        let (kept, _) = self.0.get_key_value(&name)?;
+        let (kept, _) = self.seats.get_key_value(&name)?;
         if !equal_in_constant_time(kept, &name) {
             return None;
         }
-        let seat = self.0.remove(&name)?;
+        let seat = self.seats.remove(&name)?;
         let in_time = seat.expires.is_none_or(|expires| now < expires);
         let trusted = if seat.sealed {
             sealed
@@ -184,13 +207,13 @@ mod tests {
             let name = seats.insert(&ResumeToken([number; 32]), peer, true, home());
             seats.handle_lost(&name, Micros::from_secs(60 + u64::from(number)), 10);
         }
-        assert_eq!(seats.0.len(), 10);
+        assert_eq!(seats.seats.len(), 10);
         assert!(
             seats
                 .redeem(Micros::ZERO, &ResumeToken([99; 32]), true, home())
                 .is_some()
         );
         seats.expire(Micros::from_secs(1000));
-        assert!(seats.0.is_empty());
+        assert!(seats.seats.is_empty());
     }
 }
