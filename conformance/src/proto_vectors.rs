@@ -9,9 +9,9 @@
 //! | layout | codes, layout, headers, packets, frames, keys, handshake | the public writers, with fixed secrets |
 //! | behaviour | numbers, acks, rejects, sessions, conversation | a real endpoint that is fed datagram by datagram |
 //!
-//! Byte strings are lower-case hexadecimal, 64-bit numbers decimal strings (JSON readers round above 2^53). Each case
-//! names in `needs` the algorithms that a reader must have to check it; each is short enough to be written from
-//! its RFC with a standard library alone.
+//! The form is that of the other vectors: `given` is what the reader knows, `hex` the bytes, and `value` what they
+//! mean or `error` why they are refused. Each case names in `needs` the algorithms that a reader must have to check
+//! it; each is short enough to be written from its RFC with a standard library alone.
 
 mod acks;
 mod codes;
@@ -60,6 +60,16 @@ pub fn vectors() -> Vec<VectorFile> {
 
 fn file(about: &str, cases: Vec<Value>) -> Value {
     json!({ "about": about, "cases": cases })
+}
+
+/// A case whose bytes mean `value`.
+fn case(name: &str, needs: &[&str], given: Value, bytes: &[u8], value: Value) -> Value {
+    json!({ "name": name, "needs": needs, "given": given, "hex": hex(bytes), "value": value })
+}
+
+/// A case whose bytes are refused with the rejection of this name.
+fn refused(name: &str, needs: &[&str], given: Value, bytes: &[u8], error: &str) -> Value {
+    json!({ "name": name, "needs": needs, "given": given, "hex": hex(bytes), "error": error })
 }
 
 fn hex(bytes: &[u8]) -> String {
