@@ -1,0 +1,81 @@
+//! What the network may do to Netloom, as functions of bytes.
+//!
+//! A parser that survives the inputs its author thought of is not yet a parser for the internet. Each function here takes
+//! arbitrary bytes, feeds them to one part of Netloom and panics when a promise is broken; a coverage-guided fuzzer
+//! looks for bytes that make it panic.
+//!
+//! | target | what the bytes are | what must hold |
+//! |---|---|---|
+//! | [`wire_primitives`] | operations on the bit and byte codecs | agrees with a naive model; a failed read moves nothing |
+//! | [`wire_record`] | full records | what decodes encodes back to the same bytes |
+//! | [`wire_schema`] | a schema and property blocks in both forms | the same |
+//! | [`wire_entropy`] | code tables and coded symbols | the same |
+//! | [`wire_delta`] | runs, masks and residuals | the value survives a round trip, predictions stay in range |
+//! | [`wire_stream`] | a framed stream in pieces, classic datagrams | pieces do not matter, memory is bounded |
+//! | [`proto_header`] | a packet header | what parses writes back to the same bytes |
+//! | [`proto_frames`] | a payload or a block | the same |
+//! | [`proto_handshake`] | the five handshake packets | the same |
+//! | [`endpoint_datagram`] | datagrams to a server and a client in any state of the handshake | limits and amplification |
+//! | [`endpoint_session`] | packets of an established peer that has gone mad | limits on memory, events and work |
+//! | [`connection_pair`] | what a network, two users and a clock do to a connection | the promises of the channels |
+//!
+//! The bodies are ordinary functions, so that the seed corpora and any input that was found run on stable Rust:
+//!
+//! ```text
+//! cargo +nightly fuzz run wire_record              fuzz
+//! cargo test                                       every file of corpus/ through its target
+//! cargo run --bin wire_record -- FILE...           one input again, with a debugger if need be
+//! cargo run --example seeds                        write the seed corpora anew
+//! ```
+#![forbid(unsafe_code)]
+
+mod input;
+mod proto;
+pub mod seeds;
+mod wire;
+
+pub use proto::{
+    connection_pair, endpoint_datagram, endpoint_session, proto_frames, proto_handshake, proto_header,
+};
+pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_schema, wire_stream};
+
+/// A function that arbitrary bytes must not make panic.
+pub type Body = fn(&[u8]);
+
+/// Every target by its name.
+pub const TARGETS: [(&str, Body); 12] = [
+    ("wire_primitives", wire_primitives),
+    ("wire_record", wire_record),
+    ("wire_schema", wire_schema),
+    ("wire_entropy", wire_entropy),
+    ("wire_delta", wire_delta),
+    ("wire_stream", wire_stream),
+    ("proto_header", proto_header),
+    ("proto_frames", proto_frames),
+    ("proto_handshake", proto_handshake),
+    ("endpoint_datagram", endpoint_datagram),
+    ("endpoint_session", endpoint_session),
+    ("connection_pair", connection_pair),
+];
+
+/// Runs the files that are named on the command line through a target.
+pub fn replay(body: Body) -> std::io::Result<()> {
+    for path in std::env::args_os().skip(1) {
+        body(&std::fs::read(path)?);
+    }
+    Ok(())
+}
+
+/// The program of a target: a fuzzer under `cargo fuzz`, otherwise one that replays files.
+#[macro_export]
+macro_rules! fuzz_target {
+    ($body:ident) => {
+        #[cfg(fuzzing)]
+        libfuzzer_sys::fuzz_target!(|data: &[u8]| $crate::$body(data));
+
+        #[cfg(not(fuzzing))]
+        fn main() -> std::io::Result<()> {
+            $crate::replay($crate::$body)
+        }
+    };
+}
