@@ -74,6 +74,8 @@ pub(crate) struct Admission {
     pub address: SocketAddr,
     pub client_nonce: [u8; NONCE_BYTES],
     pub client_alias: Option<u16>,
+    /// When the cookie that proved the address was issued, in seconds.
+    pub cookie_issued: u32,
     pub accept: Accept,
     pub accept_packet: Vec<u8>,
     pub keys: Option<SessionKeys>,
@@ -92,6 +94,7 @@ pub(crate) struct Connection {
     handshake: Option<Box<ClientHandshake>>,
     accepting: Option<Accepting>,
     client_nonce: [u8; NONCE_BYTES],
+    cookie_issued: u32,
     resumed_from: Option<PeerId>,
 
     window: ReceiveWindow,
@@ -157,6 +160,7 @@ impl Connection {
             fingerprint: keys.fingerprint,
         });
         connection.client_nonce = admission.client_nonce;
+        connection.cookie_issued = admission.cookie_issued;
         connection.resumed_from = admission.resumed_from;
         connection.accepting = Some(Accepting {
             packet: admission.accept_packet,
@@ -178,6 +182,7 @@ impl Connection {
             handshake: None,
             accepting: None,
             client_nonce: [0; NONCE_BYTES],
+            cookie_issued: 0,
             resumed_from: None,
             window: ReceiveWindow::default(),
             sent: SentPackets::default(),
@@ -228,6 +233,11 @@ impl Connection {
     /// Whether this server-side connection was opened by the attempt with this nonce.
     pub fn is_opened_by(&self, client_nonce: &[u8; NONCE_BYTES]) -> bool {
         self.client_nonce == *client_nonce
+    }
+
+    /// Whether this server-side connection goes on and came of a younger cookie than one issued then.
+    pub fn is_younger_than(&self, cookie_issued: u32) -> bool {
+        self.state != State::Disconnected && self.cookie_issued > cookie_issued
     }
 
     /// Whether this is a server's connection that waits for its first packet.
@@ -344,11 +354,13 @@ impl Connection {
         }
         if self.state.transition_to(State::Disconnected) {
             self.handshake = None;
-            self.accepting = None;
+            // A peer that never confirmed its keys was never announced.
+            if self.accepting.take().is_none() {
+                self.events.end(reason, reject);
+            }
             self.goodbye = None;
             self.probe = None;
             self.ended = Some(reason);
-            self.events.push(Queued::Disconnected { reason, reject });
         }
     }
 
@@ -360,12 +372,10 @@ impl Connection {
                 if now - self.last_received >= context.config.peer_timeout {
                     return self.end(now, DisconnectReason::Timeout, None);
                 }
-                let lost = match self.sent.in_flight() {
-                    0 => Ok(()),
-                    _ => self
-                        .detect_losses(now, context)
-                        .and_then(|()| self.probe_if_due(now, context.config)),
-                };
+                // Also with nothing in flight: acknowledgements that follow a lost packet wait to be forgotten.
+                let lost = self
+                    .detect_losses(now, context)
+                    .and_then(|()| self.probe_if_due(now, context.config));
                 if lost.is_err() {
                     return self.disconnect(now, DisconnectReason::Undeliverable, context.config);
                 }
@@ -383,15 +393,6 @@ impl Connection {
                 }
             }
         }
-    }
-
-    /// Whether there is nothing to send at this moment, as far as a glance can tell.
-    pub fn is_drained(&mut self, now: Micros) -> bool {
-        self.state == State::Connected
-            && self.path_response.is_none()
-            && self.probe.is_none()
-            && self.window.ack_at().is_none_or(|at| now < at)
-            && self.outbox.due_len().is_none()
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) or a packet is due next.

@@ -181,10 +181,10 @@ pub struct Endpoint {
     free: VecDeque<u16>,
     live: usize,
     accepting: usize,
-    /// When each slot wants to be looked at again.
+    /// When each slot wants to be polled again; zero after anything that may have given it something to send.
     wakes: Vec<Micros>,
-    /// When the timers of each slot were last looked at.
-    timed: Vec<Micros>,
+    /// When a timer of each slot runs out.
+    timers: Vec<Micros>,
     sessions: HashMap<u64, u16, BuildHasherDefault<IdHasher>>,
     addresses: BTreeMap<SocketAddr, u16>,
     replies: VecDeque<Reply>,
@@ -220,7 +220,7 @@ impl Endpoint {
             live: 0,
             accepting: 0,
             wakes: Vec::new(),
-            timed: Vec::new(),
+            timers: Vec::new(),
             sessions: HashMap::default(),
             addresses: BTreeMap::new(),
             replies: VecDeque::new(),
@@ -358,7 +358,7 @@ impl Endpoint {
             listener.handle_timeout(now, &mut self.entropy);
         }
         for index in 0..self.slots.len() as u16 {
-            if self.wakes[usize::from(index)] <= now {
+            if self.timers[usize::from(index)] <= now {
                 self.handle_timeout(index);
             }
         }
@@ -485,9 +485,11 @@ impl Endpoint {
     }
 
     fn handle_connect(&mut self, now: Micros, from: SocketAddr, datagram: &[u8]) -> Result<(), Rejection> {
-        let is_full = self.is_full();
+        let accepting = self.accepting;
         let listener = self.listener.as_mut().ok_or(Rejection::NotListening)?;
-        let reply = listener.handle_connect(now, from, datagram, is_full, &self.config)?;
+        // Whether a seat is free is decided later: a proven client may have one already, to resume or to replace.
+        let is_crowded = accepting >= listener.config.peers_connecting_max;
+        let reply = listener.handle_connect(now, from, datagram, is_crowded, &self.config)?;
         self.reply(reply)
     }
 
@@ -504,9 +506,11 @@ impl Endpoint {
         };
         if let Some(&index) = self.addresses.get(&from)
             && let Some(connection) = &mut self.slots[usize::from(index)].connection
-            && connection.is_opened_by(&applicant.claims.nonce)
+            && (connection.is_opened_by(&applicant.claims.nonce)
+                || connection.is_younger_than(applicant.issued))
         {
-            if !connection.is_accepting() {
+            // The Response of an earlier attempt, late or replayed, must not end what came after it.
+            if !connection.is_accepting() || !connection.is_opened_by(&applicant.claims.nonce) {
                 return Err(Rejection::Unsolicited);
             }
             connection.repeat_accept();
@@ -541,7 +545,12 @@ impl Endpoint {
             self.end(now, old.index, DisconnectReason::Resumed);
         }
         if let Some(index) = self.addresses.get(&from).copied() {
-            self.end(now, index, DisconnectReason::Timeout);
+            // Only who was connected has lost something that can be resumed.
+            let reason = match self.slots[usize::from(index)].is_accepting {
+                true => DisconnectReason::ConnectTimeout,
+                false => DisconnectReason::Timeout,
+            };
+            self.end(now, index, reason);
         }
         let Some(index) = self
             .is_full()
@@ -573,6 +582,7 @@ impl Endpoint {
             address: from,
             client_nonce: claims.nonce,
             client_alias: claims.alias,
+            cookie_issued: applicant.issued,
             accept,
             accept_packet,
             keys,
@@ -650,16 +660,19 @@ impl Endpoint {
     }
 
     fn poll_slot(&mut self, now: Micros, index: usize, out: &mut [u8]) -> Option<Transmit> {
-        if self.timed[index] != now {
+        if self.timers[index] <= now {
             self.handle_timeout(index as u16);
         }
         let mut context = context!(self);
         let connection = self.slots[index].connection.as_mut()?;
         let transmit = connection.poll_transmit(now, out, &mut context);
-        if transmit.is_none() || connection.is_drained(now) {
+        let deadline = connection.deadline(now, &context);
+        self.wakes[index] = match transmit {
+            Some(_) if deadline <= now => Micros::ZERO,
             // Never in the past: a driver that waits for it must get on.
-            self.wakes[index] = connection.deadline(now, &context).max(now + Micros(500));
-        }
+            _ => deadline.max(now + Micros(500)),
+        };
+        self.timers[index] = self.wakes[index];
         transmit.map(|(to, length)| Transmit { to, length })
     }
 
@@ -670,7 +683,7 @@ impl Endpoint {
             return;
         };
         connection.handle_timeout(now, &mut context);
-        self.timed[usize::from(index)] = now;
+        self.timers[usize::from(index)] = now + Micros(500);
         self.settle(index);
     }
 
@@ -754,7 +767,7 @@ impl Endpoint {
         }
         self.slots.push(Slot::default());
         self.wakes.push(Micros::MAX);
-        self.timed.push(Micros::MAX);
+        self.timers.push(Micros::MAX);
         Some((self.slots.len() - 1) as u16)
     }
 
@@ -766,6 +779,7 @@ impl Endpoint {
         self.accepting += usize::from(slot.is_accepting);
         slot.connection = Some(Box::new(connection));
         self.wakes[usize::from(index)] = Micros::ZERO;
+        self.timers[usize::from(index)] = Micros::ZERO;
         PeerId {
             index,
             generation: slot.generation,
@@ -784,6 +798,7 @@ impl Endpoint {
             self.addresses.remove(&connection.address());
         }
         self.wakes[usize::from(index)] = Micros::MAX;
+        self.timers[usize::from(index)] = Micros::MAX;
         self.free.push_back(index);
     }
 

@@ -60,11 +60,10 @@ pub(crate) enum Queued {
         channel: u8,
         data: Vec<u8>,
     },
-    Disconnected {
-        reason: DisconnectReason,
-        reject: Option<(RejectReason, u64)>,
-    },
 }
+
+/// Why a connection ended, and what a server that refused it said.
+type End = (DisconnectReason, Option<(RejectReason, u64)>);
 
 /// The limit rises under pressure to this many at most.
 const PRESSURE_EVENTS_MAX: usize = 512;
@@ -75,6 +74,8 @@ const PRESSURE_TICKS: u32 = 2;
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     queue: VecDeque<Queued>,
+    /// Comes after everything else, also after what still finds its way into the queue.
+    end: Option<End>,
     /// The message that the caller is looking at.
     current: Vec<u8>,
     tick: u64,
@@ -87,6 +88,7 @@ impl EventQueue {
     pub fn new() -> EventQueue {
         EventQueue {
             queue: VecDeque::new(),
+            end: None,
             current: Vec::new(),
             tick: u64::MAX,
             left: 0,
@@ -100,7 +102,7 @@ impl EventQueue {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+        self.queue.is_empty() && self.end.is_none()
     }
 
     /// How often the limit was raised under pressure.
@@ -110,6 +112,11 @@ impl EventQueue {
 
     pub fn push(&mut self, event: Queued) {
         self.queue.push_back(event);
+    }
+
+    /// The connection has ended: nothing follows.
+    pub fn end(&mut self, reason: DisconnectReason, reject: Option<(RejectReason, u64)>) {
+        self.end = Some((reason, reject));
     }
 
     /// A place to deliver the messages of a channel to.
@@ -126,7 +133,7 @@ impl EventQueue {
         if self.tick != tick {
             self.begin_tick(now, tick, connected_at, config);
         }
-        self.left > 0 && !self.queue.is_empty()
+        self.left > 0 && !self.is_empty()
     }
 
     pub fn starts_with_connected(&self) -> bool {
@@ -145,11 +152,13 @@ impl EventQueue {
         if !self.has_next(now, tick, connected_at, config) {
             return None;
         }
-        let event = self.queue.pop_front()?;
         self.left -= 1;
+        let Some(event) = self.queue.pop_front() else {
+            let (reason, reject) = self.end.take()?;
+            return Some(Event::Disconnected { reason, reject });
+        };
         Some(match event {
             Queued::Connected { resumed_from, resume } => Event::Connected { resumed_from, resume },
-            Queued::Disconnected { reason, reject } => Event::Disconnected { reason, reject },
             Queued::Message { channel, data } => {
                 pool.give(std::mem::replace(&mut self.current, data));
                 Event::Message {

@@ -122,7 +122,9 @@ impl Connection {
         if from != self.address && is_newest {
             self.examine_address(now, from, length, context);
         }
-        if let (Some(ack), Some(newest)) = (header.ack, acked) {
+        if let (Some(ack), Some(newest)) = (header.ack, acked)
+            && self.state != State::Disconnected
+        {
             self.handle_ack(now, newest, ack, context);
         }
         let taken = self.take_contents(now, from, number, header.protected, contents, context);
@@ -336,9 +338,12 @@ impl Connection {
     }
 
     fn take_goodbye(&mut self, now: Micros, code: u8, context: &Context<'_>) {
-        let reason = DisconnectReason::from_code(code).unwrap_or(DisconnectReason::Requested);
-        self.end(now, reason, None);
-        self.draining_until = Some(now + context.config.disconnect_timeout);
+        // A goodbye that is repeated for ever must not keep the connection in memory as long.
+        if self.state != State::Disconnected {
+            let reason = DisconnectReason::from_code(code).unwrap_or(DisconnectReason::Requested);
+            self.end(now, reason, None);
+            self.draining_until = Some(now + context.config.disconnect_timeout);
+        }
         self.confirm_due = true;
     }
 

@@ -64,6 +64,8 @@ impl Reply {
 #[derive(Debug)]
 pub struct Applicant {
     pub claims: Claims,
+    /// When its cookie was issued, in seconds.
+    pub issued: u32,
     /// What the keys will come from; `None` for a plain connection.
     pub secret: Option<(SharedSecret, Vec<u8>)>,
     pub resume: Option<ResumeToken>,
@@ -91,7 +93,7 @@ impl Listener {
         now: Micros,
         from: SocketAddr,
         datagram: &[u8],
-        is_full: bool,
+        is_crowded: bool,
         config: &Config,
     ) -> Result<Reply, Rejection> {
         let claims = parse_connect(datagram, config.protocol_id)?;
@@ -100,7 +102,7 @@ impl Listener {
         }
         let sealed = match check_claims(&claims, config) {
             Err((reason, detail)) => return Ok(Reply::reject(from, &claims, reason, detail, config)),
-            Ok(_) if is_full => return Ok(Reply::reject(from, &claims, RejectReason::Full, 0, config)),
+            Ok(_) if is_crowded => return Ok(Reply::reject(from, &claims, RejectReason::Full, 0, config)),
             Ok(sealed) => sealed,
         };
         let (cookie, public) = self.jar.issue(now, from, &claims);
@@ -124,7 +126,7 @@ impl Listener {
     ) -> Result<Result<Applicant, Reply>, Rejection> {
         let response = Response::parse(datagram, config.protocol_id)?;
         let (claims, cookie) = (response.claims, response.cookie);
-        let keys = self
+        let (issued, keys) = self
             .jar
             .redeem(now, from, &claims, &cookie)
             .ok_or(Rejection::BadCookie)?;
@@ -136,6 +138,7 @@ impl Listener {
             let resume = response.open(None)?;
             return Ok(Ok(Applicant {
                 claims,
+                issued,
                 secret: None,
                 resume,
             }));
@@ -148,6 +151,7 @@ impl Listener {
         let resume = response.open(Some(&shared.response_key(&claims.nonce, &transcript)))?;
         Ok(Ok(Applicant {
             claims,
+            issued,
             secret: Some((shared, transcript)),
             resume,
         }))

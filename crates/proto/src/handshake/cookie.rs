@@ -63,19 +63,19 @@ impl CookieJar {
         (cookie, self.current.keys.public())
     }
 
-    /// The key pair whose public half was sent with this cookie; `None` if the cookie is forged, old or stolen.
+    /// When this cookie was issued, in seconds, and the key pair whose public half was sent with it; `None` if the cookie is forged, old or stolen.
     pub fn redeem(
         &self,
         now: Micros,
         from: SocketAddr,
         claims: &Claims,
         cookie: &[u8; COOKIE_BYTES],
-    ) -> Option<&KeyPair> {
+    ) -> Option<(u32, &KeyPair)> {
         let bound = bound(from, claims);
         [&self.current, &self.previous].into_iter().find_map(|secrets| {
             let issued = secrets.cookie.issued_at(cookie, &bound)?;
             let age = seconds(now).wrapping_sub(issued);
-            (age <= COOKIE_LIFETIME_SECONDS).then_some(&secrets.keys)
+            (age <= COOKIE_LIFETIME_SECONDS).then_some((issued, &secrets.keys))
         })
     }
 }
@@ -122,10 +122,8 @@ mod tests {
         let now = Micros::from_secs(5);
         let home: SocketAddr = "10.0.0.1:4000".parse().unwrap();
         let (cookie, public) = jar.issue(now, home, &claims());
-        assert_eq!(
-            jar.redeem(now, home, &claims(), &cookie).unwrap().public(),
-            public
-        );
+        let (issued, keys) = jar.redeem(now, home, &claims(), &cookie).unwrap();
+        assert_eq!((issued, keys.public()), (5, public));
         for elsewhere in ["10.0.0.2:4000", "10.0.0.1:4001"] {
             assert!(
                 jar.redeem(now, elsewhere.parse().unwrap(), &claims(), &cookie)
@@ -169,6 +167,7 @@ mod tests {
         assert_eq!(
             jar.redeem(Micros::from_secs(61), home, &claims(), &cookie)
                 .unwrap()
+                .1
                 .public(),
             &public
         );
