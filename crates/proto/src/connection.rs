@@ -262,11 +262,6 @@ impl Connection {
         !self.outcomes.is_empty() || self.events.has_next(now, tick, self.connected_at, context.config)
     }
 
-    /// Whether a live connection has exactly one thing to tell.
-    pub fn is_last_event(&self) -> bool {
-        self.ended.is_none() && !self.is_inbox_blocked && self.events.len() + self.outcomes.len() == 1
-    }
-
     /// Whether the connection was made in this very tick.
     pub fn is_new(&self) -> bool {
         self.events.starts_with_connected()

@@ -426,15 +426,6 @@ impl Endpoint {
         let (now, tick) = (self.now, self.tick);
         let mut context = context!(self);
         let slot = &mut self.slots[usize::from(index)];
-        let is_last = slot
-            .connection
-            .as_ref()
-            .is_some_and(|connection| connection.is_last_event());
-        if is_last && self.ready.ended.is_empty() && self.ready.talking.front() == Some(&index) {
-            // Nothing more to tell: spares the next call the look.
-            self.ready.talking.pop_front();
-            slot.is_queued = false;
-        }
         let peer = PeerId {
             index,
             generation: slot.generation,
