@@ -200,32 +200,43 @@ impl Pair {
             report.add(p50, "ms", quantile(&all, 0.50));
             report.add(p99, "ms", quantile(&all, 0.99));
         }
-        let counters = world.network().counters();
-        let messages: u64 = world
+        self.measure_cost(report);
+    }
+
+    fn measure_cost(&self, report: &mut Report) {
+        let world = &self.world;
+        let connections = world.ledger().connections();
+        let resumed = connections
+            .iter()
+            .filter(|connection| connection.is_resumed)
+            .count();
+        report.add("sessions", "", connections.len() as f64 / 2.0);
+        report.add("sessions resumed", "", resumed as f64);
+        let (mut resends, mut recovered) = (0, 0);
+        for connection in connections {
+            if let Some(stats) = world.node(connection.node).endpoint().stats(connection.peer) {
+                resends += stats.counters.resends;
+                recovered += stats.counters.blocks_recovered;
+            }
+        }
+        let network = world.network().counters();
+        let lost_percent = 100.0 * network.lost() as f64 / network.sent.max(1) as f64;
+        let message_bytes: u64 = world
             .ledger()
             .streams()
             .iter()
             .map(|stream| stream.payload_bytes())
             .sum();
-        let connections = world.ledger().connections().len() as f64 / 2.0;
-        let resumed = world
-            .ledger()
-            .connections()
-            .iter()
-            .filter(|connection| connection.is_resumed)
-            .count();
-        report.add("sessions", "", connections);
-        report.add("sessions resumed", "", resumed as f64);
-        report.add("datagrams", "", counters.sent as f64);
-        report.add(
-            "datagrams lost",
-            "%",
-            100.0 * counters.lost() as f64 / counters.sent.max(1) as f64,
-        );
+        report.add("datagrams", "", network.sent as f64);
+        report.add("datagrams lost", "%", lost_percent);
+        report.add("messages sent again", "", resends as f64);
+        report.add("losses made good by redundancy", "", recovered as f64);
+        report.add("bytes of messages", "", message_bytes as f64);
+        report.add("bytes of datagrams", "", network.sent_bytes as f64);
         report.add(
             "bytes per message byte",
             "",
-            counters.sent_bytes as f64 / messages.max(1) as f64,
+            network.sent_bytes as f64 / message_bytes.max(1) as f64,
         );
     }
 }
