@@ -1,7 +1,8 @@
 //! Payloads and blocks: a count, frames, and nothing after them.
 
 use netloom_proto::ChannelKind;
-use netloom_proto::frame::{ChannelTable, Frame, FrameWriter, Frames};
+use netloom_proto::frame::{ChannelTable, Frame, FrameWriter, Frames, LINK_HEADER_MAX};
+use netloom_proto::limits::MESSAGES_PER_DATAGRAM_MAX;
 
 use crate::input::Input;
 
@@ -20,43 +21,64 @@ pub fn proto_frames(data: &[u8]) {
     let table = ChannelTable::new(KINDS.into_iter().cycle().take(usize::from(form >> 1) % 16));
     let bytes = input.rest();
     if form & 1 == 0 {
-        let Ok(frames) = Frames::of_payload(bytes, &table) else {
-            return;
-        };
-        assert!(frames.left() > 0);
-        check(frames, bytes, 0);
+        check_payload(bytes, &table);
     } else {
-        check(Frames::of_block(bytes, &table), bytes, 1);
+        check_block(bytes, &table);
     }
 }
 
-/// `skipped` bytes of what is written again, the count, are not part of `bytes`.
-fn check(frames: Frames<'_>, bytes: &[u8], skipped: usize) {
+fn check_payload(payload: &[u8], table: &ChannelTable) {
+    let Ok(frames) = Frames::of_payload(payload, table) else {
+        return;
+    };
+    assert!(frames.left() > 0);
     assert!(
-        bytes[1 - skipped..].starts_with(frames.block()),
-        "a block is the beginning of its payload"
+        payload[1..].starts_with(frames.block()),
+        "a block begins its payload"
     );
-    let mut again = vec![0; bytes.len() + 1];
-    let mut writer = FrameWriter::new(&mut again);
-    let mut count = 0;
+    let Ok(frames) = frames.collect::<Result<Vec<_>, _>>() else {
+        return;
+    };
+    let again = written(&frames);
+    let reread = Frames::of_payload(&again, table).and_then(Iterator::collect);
+    assert_eq!(reread, Ok(frames.clone()));
+    // A parity has a short form for the usual distances, and only the frames after it are moved by that.
+    let has_one_form = |frame: &Frame<'_>| matches!(frame, Frame::Message(_));
+    assert!(again.len() <= payload.len());
+    assert!(again == payload || !frames.iter().all(has_one_form));
+}
+
+fn check_block(block: &[u8], table: &ChannelTable) {
+    let frames = Frames::of_block(block, table);
+    assert!(block.starts_with(frames.block()));
+    let Ok(frames) = frames.collect::<Result<Vec<_>, _>>() else {
+        return;
+    };
+    if frames.len() <= MESSAGES_PER_DATAGRAM_MAX {
+        let again = written(&frames);
+        let reread = Frames::of_block(&again[1..], table).collect();
+        assert_eq!(Ok(frames), reread);
+    }
+}
+
+/// The payload of these frames, at most 255 of them.
+fn written(frames: &[Frame<'_>]) -> Vec<u8> {
+    let most = |frame: &Frame<'_>| match frame {
+        Frame::Message(message) => FrameWriter::message_len(message),
+        Frame::Link(link) => LINK_HEADER_MAX + link.body.len(),
+    };
+    let mut out = vec![0; 1 + frames.iter().map(most).sum::<usize>()];
+    let mut writer = FrameWriter::new(&mut out);
     for frame in frames {
-        let Ok(frame) = frame else { return };
-        let fitted = match frame {
-            Frame::Message(message) => {
-                let expected = writer.frames().len() + FrameWriter::message_len(&message);
-                let fitted = writer.message(&message);
-                assert!(!fitted || writer.frames().len() == expected);
-                fitted
-            }
-            Frame::Link(link) => writer.link(&link),
-        };
-        count += 1;
-        if count > 255 {
-            assert!(!fitted, "a packet has at most 255 frames");
-            return;
-        }
-        assert!(fitted);
+        let before = writer.frames().len();
+        assert!(match frame {
+            Frame::Message(message) => writer.message(message),
+            Frame::Link(link) => writer.link(link),
+        });
+        let length = writer.frames().len() - before;
+        assert!(length == most(frame) || matches!(frame, Frame::Link(_)));
     }
     let length = writer.finish();
-    assert_eq!(&again[skipped..length], bytes);
+    out.truncate(length);
+    out
 }

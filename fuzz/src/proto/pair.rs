@@ -51,23 +51,25 @@ struct Pair {
 
 /// Runs a list of operations on a connection and checks what the channels promise.
 pub fn connection_pair(data: &[u8]) {
-    let mut input = Input::new(data);
-    let mut pair = Pair::new(input.u8());
-    let mut check = || -> Result<(), Violation> {
-        pair.connect(None);
-        for _ in 0..OPERATIONS_MAX {
-            if input.is_empty() {
-                break;
-            }
-            pair.operate(&mut input)?;
-            check_limits(&pair.rig.server);
-            check_limits(&pair.rig.client);
-        }
-        pair.heal()
-    };
-    if let Err(violation) = check() {
+    if let Err(violation) = run(data) {
         panic!("{violation}");
     }
+}
+
+fn run(data: &[u8]) -> Result<Ledger, Violation> {
+    let mut input = Input::new(data);
+    let mut pair = Pair::new(input.u8());
+    pair.connect(None);
+    for _ in 0..OPERATIONS_MAX {
+        if input.is_empty() {
+            break;
+        }
+        pair.operate(&mut input)?;
+        check_limits(&pair.rig.server);
+        check_limits(&pair.rig.client);
+    }
+    pair.heal()?;
+    Ok(pair.ledger)
 }
 
 impl Pair {
@@ -334,4 +336,35 @@ impl Pair {
 /// The tag by which the ledger finds a message again.
 fn tag_of(stamp: Stamp) -> u64 {
     u64::from(stamp.stream) << 40 | u64::from(stamp.channel) << 32 | u64::from(stamp.index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seeds;
+
+    fn ledger(name: &str) -> Ledger {
+        let seed = seeds::all()
+            .into_iter()
+            .find(|seed| (seed.target, seed.name) == ("connection_pair", name))
+            .expect("a seed of this name");
+        run(&seed.bytes).expect("no promise is broken")
+    }
+
+    #[test]
+    fn the_seeds_talk_on_every_channel_in_both_directions() {
+        for name in ["plain_talk", "sealed_talk", "unpolled"] {
+            let ledger = ledger(name);
+            for stream in &ledger.streams()[..2] {
+                for (channel, check) in stream.channels().iter().enumerate() {
+                    assert!(check.delivered() > 0, "{name}: nothing on channel {channel}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_seed_of_resuming_resumes() {
+        assert!(ledger("resume").connections().iter().any(|side| side.is_resumed));
+    }
 }

@@ -34,10 +34,16 @@ struct Mad {
     number: u16,
     /// The newest packet number of the victim.
     victim_number: u16,
+    messages: usize,
 }
 
 /// Sends valid packets with arbitrary content to a connected server or client.
 pub fn endpoint_session(data: &[u8]) {
+    run(data);
+}
+
+/// How many messages the victim's application got.
+fn run(data: &[u8]) -> usize {
     let mut input = Input::new(data);
     let victim = input.pick(Side::BOTH);
     let redundancy = input.pick([Redundancy::Off, Redundancy::Copy, Redundancy::Parity]);
@@ -46,7 +52,7 @@ pub fn endpoint_session(data: &[u8]) {
         mad.step(&mut input);
         mad.rig.check_limits(victim);
     }
-    mad.end();
+    mad.end()
 }
 
 impl Mad {
@@ -74,6 +80,7 @@ impl Mad {
             session,
             number,
             victim_number,
+            messages: 0,
         }
     }
 
@@ -85,9 +92,7 @@ impl Mad {
                 let (channel, bytes) = (operation >> 4, usize::from(input.u16()));
                 self.let_victim_send(channel, bytes);
             }
-            5 => {
-                self.rig.drain_events(self.victim, usize::from(operation >> 3));
-            }
+            5 => self.messages += self.rig.drain_events(self.victim, usize::from(operation >> 3)),
             6 => self.pass_time(Micros::from_millis(u64::from(input.u8()))),
             _ => self.pass_time(Micros(u64::from(operation >> 3) * 100)),
         }
@@ -152,20 +157,45 @@ impl Mad {
     }
 
     /// Whatever happened, the victim can still say goodbye and is rid of the peer when its time is up.
-    fn end(mut self) {
+    fn end(mut self) -> usize {
         let now = self.rig.now;
         self.rig
             .endpoint(self.victim)
             .disconnect(now, self.peer, DisconnectReason::Kicked);
         for _ in 0..FAREWELL_TICKS {
             self.pass_time(Micros::from_millis(50));
-            self.rig.drain_events(self.victim, usize::MAX);
+            self.messages += self.rig.drain_events(self.victim, usize::MAX);
         }
         let endpoint = self.rig.endpoint(self.victim);
         assert_eq!(endpoint.peer_count(), 0);
         assert!(
             endpoint.stats(self.peer).is_none(),
             "the place of a peer that left is free"
+        );
+        self.messages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seeds;
+
+    #[test]
+    fn the_seeds_get_their_messages_through() {
+        let delivered = |name: &str| {
+            let seeds = seeds::all();
+            let seed = seeds
+                .iter()
+                .find(|seed| (seed.target, seed.name) == ("endpoint_session", name));
+            run(&seed.expect("a seed of this name").bytes)
+        };
+        assert_eq!(delivered("messages"), 5);
+        assert_eq!(delivered("fragments"), 7);
+        assert_eq!(
+            delivered("redundancy"),
+            9,
+            "one of them was never sent but as a copy"
         );
     }
 }

@@ -279,22 +279,32 @@ fn pairs() -> Vec<Seed> {
         seed(
             target,
             "plain_talk",
-            &[&[0], &connect, &talk, &tagged, &disorder, &goodbye],
+            &[&[0], &connect, &talk, &connect, &tagged, &disorder, &goodbye],
         ),
         seed(
             target,
             "sealed_talk",
-            &[&[5], &connect, &talk, &rebind, &disorder],
+            &[&[5], &connect, &talk, &connect, &rebind, &disorder],
         ),
         seed(
             target,
             "resume",
-            &[&[3], &connect, &talk, &lost_and_resumed, &talk],
+            &[&[3], &connect, &talk, &connect, &lost_and_resumed, &talk],
         ),
         seed(
             target,
             "unpolled",
-            &[&[4], &connect, &unpolled, &talk, &talk, &disorder, &connect],
+            &[
+                &[4],
+                &connect,
+                &unpolled,
+                &talk,
+                &connect,
+                &talk,
+                &connect,
+                &disorder,
+                &connect,
+            ],
         ),
         seed(
             target,

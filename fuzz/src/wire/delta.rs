@@ -1,25 +1,30 @@
 //! Runs, masks and residuals as they come, read with tables that both sides could agree on.
 
+use std::sync::LazyLock;
+
 use netloom_wire::delta::mask::{read_mask, write_mask};
 use netloom_wire::delta::predict::{Baseline, extrapolate};
 use netloom_wire::delta::residual::{read_residual, write_residual};
 use netloom_wire::delta::run::{read_run, write_run};
-use netloom_wire::entropy::TableSet;
+use netloom_wire::entropy::{SET_BYTES, TableSet};
 use netloom_wire::quantize::WordRange;
 use netloom_wire::{BitReader, BitWriter, ReadError};
 
 use crate::input::Input;
 
+static GENERIC: LazyLock<TableSet> = LazyLock::new(TableSet::generic);
+
 /// Reads a script of fields from coded bits.
 pub fn wire_delta(data: &[u8]) {
     let mut input = Input::new(data);
-    let tables = match input.choice(2) {
-        0 => TableSet::generic(),
-        _ => match TableSet::parse(input.bytes(TableSet::generic().serialize().len())) {
-            Ok(tables) => tables,
+    let shipped = match input.choice(2) {
+        0 => None,
+        _ => match TableSet::parse(input.bytes(SET_BYTES)) {
+            Ok(tables) => Some(tables),
             Err(_) => return,
         },
     };
+    let tables = shipped.as_ref().unwrap_or(&GENERIC);
     let coded = {
         let count = usize::from(input.u8());
         input.bytes(count)
@@ -27,9 +32,9 @@ pub fn wire_delta(data: &[u8]) {
     let mut reader = BitReader::new(coded);
     while !input.is_empty() {
         let read = match input.choice(3) {
-            0 => read_one_run(&mut input, &tables, &mut reader),
-            1 => read_one_mask(&mut input, &tables, &mut reader),
-            _ => read_one_residual(&mut input, &tables, &mut reader),
+            0 => read_one_run(&mut input, tables, &mut reader),
+            1 => read_one_mask(&mut input, tables, &mut reader),
+            _ => read_one_residual(&mut input, tables, &mut reader),
         };
         if read.is_err() {
             return;
