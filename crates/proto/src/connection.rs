@@ -500,6 +500,10 @@ impl Connection {
     }
 
     fn detect_losses(&mut self, now: Micros, context: &mut Context<'_>) -> Result<(), Undeliverable> {
+        if self.sent.in_flight() == 0 {
+            self.sent.forget(now);
+            return Ok(());
+        }
         let (rtt, age_max) = (self.rtt(), self.age_max(context.config));
         let Connection {
             sent,

@@ -353,7 +353,9 @@ impl Endpoint {
     pub fn begin_tick(&mut self, now: Micros) {
         let now = self.advance(now);
         self.tick += 1;
-        self.ready.talking.append(&mut self.ready.deferred);
+        if !self.ready.deferred.is_empty() {
+            self.ready.talking.append(&mut self.ready.deferred);
+        }
         if let Some(listener) = &mut self.listener {
             listener.handle_timeout(now, &mut self.entropy);
         }

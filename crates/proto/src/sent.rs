@@ -88,6 +88,8 @@ pub struct SentPackets {
 /// After this many acknowledgements without a late one the reorder window narrows again.
 const CALM_ACKS: u32 = 256;
 const REORDER_EIGHTHS_MAX: u64 = 8;
+/// How long a packet that was given up can still turn out to have arrived.
+const LOST_KEPT: Micros = Micros::from_secs(4);
 
 impl SentPackets {
     /// The number of the next packet.
@@ -208,10 +210,6 @@ impl SentPackets {
         age_max: Micros,
         mut decide: impl FnMut(u64, &SentPacket, Carries<'_>),
     ) {
-        if self.in_flight == 0 {
-            self.lowest = self.next_number();
-            return self.forget(now, age_max);
-        }
         let window = Micros(rtt.0 * (1 + self.reorder_eighths) / 8);
         let mut start = None;
         let mut number = self.lowest.max(self.first);
@@ -255,7 +253,7 @@ impl SentPackets {
                 self.lowest = number;
             }
         }
-        self.forget(now, age_max);
+        self.forget(now);
     }
 
     /// When [`detect_losses`](Self::detect_losses) could find something by time alone.
@@ -322,12 +320,12 @@ impl SentPackets {
     }
 
     /// Forgets packets at the front whose fate is settled for good.
-    fn forget(&mut self, now: Micros, age_max: Micros) {
+    pub fn forget(&mut self, now: Micros) {
         while let Some(packet) = self.packets.front() {
             let settled = match packet.fate {
                 Fate::Acked | Fate::Untracked => true,
                 Fate::Lost => {
-                    now - packet.sent_at >= age_max + age_max || self.packets.len() >= PACKETS_IN_FLIGHT_MAX
+                    now - packet.sent_at >= LOST_KEPT || self.packets.len() >= PACKETS_IN_FLIGHT_MAX
                 }
                 Fate::InFlight => false,
             };

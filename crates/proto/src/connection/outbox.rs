@@ -2,9 +2,13 @@
 //!
 //! A packet is filled in this order: new messages of priority channels; new ones of the other reliable channels, up to
 //! half of the packet while unreliable messages wait; unreliable messages; reliable ones again; redundancy; and
-//! lost messages, for which room was kept from the start. So lost messages always go first, neither a stream of
-//! snapshots nor a large download can starve the other, and what redundancy repeats is only what is new: a message
+//! lost messages, for which room was kept from the start. What redundancy repeats is only what is new: a message
 //! that is sent again is on its way twice already.
+//!
+//! Half a packet is too little for a large message. So reliable and unreliable messages take turns in leading a
+//! packet while both wait: the first part of the side that leads always gets in. Together with a budget that waits
+//! for the longest part ([`Outbox::due_len`]), neither a stream of snapshots nor a large download nor a flood of
+//! small messages can starve the others.
 
 use crate::channel::{ReliableSender, SendError, Sender, Undeliverable, check_message};
 use crate::config::{ChannelKind, Config};
@@ -23,6 +27,8 @@ pub struct Outbox {
     priority: ChannelSet,
     /// Which channel goes first in the next packet.
     turn: u32,
+    /// Whether unreliable messages lead the next packet that both sides want.
+    is_unreliable_turn: bool,
 }
 
 /// Some of the channels, a bit each.
@@ -33,6 +39,13 @@ type ChannelSet = u16;
 enum Which {
     New,
     Lost,
+}
+
+/// And how many of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Parts {
+    One,
+    All,
 }
 
 impl Outbox {
@@ -48,6 +61,7 @@ impl Outbox {
             reliable: those(ChannelKind::is_reliable),
             priority: those(|kind| kind == ChannelKind::Priority),
             turn: 0,
+            is_unreliable_turn: false,
             kinds,
         }
     }
@@ -100,8 +114,10 @@ impl Outbox {
             .any(|sender| matches!(sender, Sender::Reliable(sender) if sender.pending_count() > 0))
     }
 
-    /// The length of something that is due; `None` if nothing is.
+    /// The length of the longest part that its channel sends next; `None` if nothing is due. A packet that went out
+    /// before the rate allows that much would be filled with smaller parts, again and again.
     pub fn due_len(&mut self) -> Option<usize> {
+        let mut longest = None;
         let mut rest = self.active;
         while rest != 0 {
             let index = rest.trailing_zeros() as usize;
@@ -112,13 +128,13 @@ impl Outbox {
                     .map(|id| sender.part_len(id)),
                 Sender::Unreliable(sender) => sender.due().map(|part| part.data.len()),
             };
-            if due.is_some() {
-                return due;
+            if due.is_none() {
+                self.active &= !(1 << index);
             }
-            self.active &= !(1 << index);
+            longest = longest.max(due);
             rest &= rest - 1;
         }
-        None
+        longest
     }
 
     /// Packs everything but what is sent again. Returns the room to keep for that.
@@ -129,27 +145,40 @@ impl Outbox {
         sent: &mut SentPackets,
         pool: &mut BufferPool,
     ) -> usize {
-        self.turn = if self.turn + 1 < self.kinds.len() as u32 {
-            self.turn + 1
-        } else {
-            0
-        };
+        let unreliable_waits = self.active & !self.reliable != 0;
+        let is_contested = unreliable_waits && self.active & self.reliable != 0;
+        let unreliable_leads = is_contested && self.is_unreliable_turn;
+        self.is_unreliable_turn = is_contested && !self.is_unreliable_turn;
+        // A channel keeps its turn until both sides have led, else some channels would never lead their side.
+        if !self.is_unreliable_turn {
+            let next = self.turn + 1;
+            self.turn = if next < self.kinds.len() as u32 { next } else { 0 };
+        }
         if self.active & self.reliable == 0 {
             self.fill_unreliable(0, writer, sent, pool);
             return 0;
         }
-        let for_lost = self.lost_bytes().min(writer.room());
-        self.fill_new(self.priority, number, for_lost, writer, sent);
-        let unreliable_waits = self.active & !self.reliable != 0;
-        let for_unreliable = if unreliable_waits {
-            writer.room().saturating_sub(for_lost) / 2
+        let for_leader = if unreliable_leads {
+            self.next_unreliable_len()
         } else {
             0
         };
-        self.fill_new(self.reliable, number, for_lost + for_unreliable, writer, sent);
+        let for_lost = self.lost_bytes().min(writer.room().saturating_sub(for_leader));
+        self.fill_new(self.priority, number, for_lost, Parts::All, writer, sent);
+        let for_unreliable = if unreliable_waits {
+            (writer.room().saturating_sub(for_lost) / 2).max(for_leader)
+        } else {
+            0
+        };
+        if is_contested && !unreliable_leads {
+            let others = self.reliable & !self.priority;
+            self.fill_new(others, number, for_lost, Parts::One, writer, sent);
+        }
+        let reserve = for_lost + for_unreliable;
+        self.fill_new(self.reliable, number, reserve, Parts::All, writer, sent);
         if unreliable_waits {
             self.fill_unreliable(for_lost, writer, sent, pool);
-            self.fill_new(self.reliable, number, for_lost, writer, sent);
+            self.fill_new(self.reliable, number, for_lost, Parts::All, writer, sent);
         }
         for_lost
     }
@@ -162,7 +191,7 @@ impl Outbox {
                 packed += fill_reliable(
                     (index, self.kinds[index]),
                     sender,
-                    Which::Lost,
+                    (Which::Lost, Parts::All),
                     number,
                     0,
                     writer,
@@ -228,26 +257,49 @@ impl Outbox {
         in_turn(0, self.active & self.reliable).map(lost).sum()
     }
 
+    /// Bytes that the next unreliable part takes in a packet.
+    fn next_unreliable_len(&self) -> usize {
+        let length = |index: usize| match self.senders.get(index) {
+            Some(Sender::Unreliable(sender)) => sender.due().map(|part| {
+                FrameWriter::message_len(&MessageFrame {
+                    channel: index as u8,
+                    kind: self.kinds[index],
+                    id: part.id,
+                    fragment: part.fragment,
+                    data: part.data,
+                })
+            }),
+            _ => None,
+        };
+        in_turn(self.turn, self.active & !self.reliable)
+            .find_map(length)
+            .unwrap_or(0)
+    }
+
     /// Packs new messages of some reliable channels, until only `reserve` bytes are left.
     fn fill_new(
         &mut self,
         channels: ChannelSet,
         number: u64,
         reserve: usize,
+        parts: Parts,
         writer: &mut FrameWriter<'_>,
         sent: &mut SentPackets,
     ) {
         for index in in_turn(self.turn, self.active & channels) {
             if let Some(Sender::Reliable(sender)) = self.senders.get_mut(index) {
-                fill_reliable(
+                let packed = fill_reliable(
                     (index, self.kinds[index]),
                     sender,
-                    Which::New,
+                    (Which::New, parts),
                     number,
                     reserve,
                     writer,
                     sent,
                 );
+                if packed > 0 && parts == Parts::One {
+                    return;
+                }
             }
         }
     }
@@ -304,7 +356,7 @@ fn in_turn(first: u32, set: ChannelSet) -> impl Iterator<Item = usize> {
 fn fill_reliable(
     (index, kind): (usize, ChannelKind),
     sender: &mut ReliableSender,
-    which: Which,
+    (which, parts): (Which, Parts),
     number: u64,
     reserve: usize,
     writer: &mut FrameWriter<'_>,
@@ -334,6 +386,9 @@ fn fill_reliable(
         sender.handle_sent(id, number);
         sent.carry(Carried::Reliable { channel, id });
         packed += 1;
+        if parts == Parts::One {
+            break;
+        }
     }
     packed
 }
