@@ -19,7 +19,7 @@ pub(crate) use reliable_sender::{ReliableSender, Undeliverable};
 pub(crate) use unreliable::{UnreliableReceiver, UnreliableSender};
 
 use crate::config::{ChannelConfig, ChannelKind};
-use crate::limits::FRAGMENT_BYTES;
+use crate::limits::{FRAGMENT_BYTES, PENDING_PART_BYTES_MIN, RELIABLE_WINDOW};
 use crate::pool::BufferPool;
 use crate::validate::Rejection;
 
@@ -101,8 +101,14 @@ pub(crate) enum Receiver {
 impl Receiver {
     pub fn new(config: &ChannelConfig) -> Receiver {
         match config.kind.is_reliable() {
-            true => Receiver::Reliable(ReliableReceiver::new(config.kind.is_ordered())),
-            false => Receiver::Unreliable(UnreliableReceiver::new(config.kind == ChannelKind::Sequenced)),
+            true => Receiver::Reliable(ReliableReceiver::new(
+                config.kind.is_ordered(),
+                config.message_bytes_max,
+            )),
+            false => Receiver::Unreliable(UnreliableReceiver::new(
+                config.kind == ChannelKind::Sequenced,
+                config.message_bytes_max,
+            )),
         }
     }
 
@@ -130,7 +136,14 @@ pub(crate) trait Deliver {
 }
 
 /// Checks a message against the limits of its channel.
-pub(crate) fn check_message(config: &ChannelConfig, bytes: usize, pending: usize) -> Result<(), SendError> {
+///
+/// `pending` is what waits already: bytes, and messages or fragments. Their number is limited too, because a message of
+/// no bytes takes memory as well.
+pub(crate) fn check_message(
+    config: &ChannelConfig,
+    bytes: usize,
+    (pending, parts): (usize, usize),
+) -> Result<(), SendError> {
     if bytes > config.message_bytes_max {
         return Err(SendError::TooLarge {
             bytes,
@@ -141,7 +154,8 @@ pub(crate) fn check_message(config: &ChannelConfig, bytes: usize, pending: usize
     if crate::mutation::is(crate::mutation::Mutation::LimitIgnored) {
         return Ok(());
     }
-    if pending + bytes > config.pending_bytes_max {
+    let parts_max = config.pending_bytes_max / PENDING_PART_BYTES_MIN + RELIABLE_WINDOW;
+    if pending + bytes > config.pending_bytes_max || parts >= parts_max {
         return Err(SendError::Full { pending });
     }
     Ok(())

@@ -30,6 +30,7 @@ enum Slot {
 #[derive(Debug)]
 pub struct ReliableReceiver {
     ordered: bool,
+    message_bytes_max: usize,
     slots: VecDeque<Slot>,
     /// The id of the first slot.
     next: u64,
@@ -37,9 +38,10 @@ pub struct ReliableReceiver {
 }
 
 impl ReliableReceiver {
-    pub fn new(ordered: bool) -> ReliableReceiver {
+    pub fn new(ordered: bool, message_bytes_max: usize) -> ReliableReceiver {
         ReliableReceiver {
             ordered,
+            message_bytes_max,
             slots: VecDeque::new(),
             next: 0,
             waiting_bytes: 0,
@@ -69,22 +71,16 @@ impl ReliableReceiver {
         if !matches!(self.slots.get(index), None | Some(Slot::Missing)) {
             return Ok(());
         }
-        if frame.fragment.is_some_and(|(part, _)| usize::from(part) > index) {
+        let starts_before = frame.fragment.is_some_and(|(part, _)| usize::from(part) > index);
+        if starts_before || frame.data.len() > self.message_bytes_max {
             return Err(Rejection::Malformed);
         }
         let deliverable = frame.fragment.is_none() && (index == 0 || !self.ordered);
         if deliverable && inbox.room() == 0 {
             return Err(Rejection::NoRoom);
         }
-        // The part that everything waits for is always taken: refusing it could never end.
-        let fills_gap = || {
-            self.slots
-                .iter()
-                .take(index)
-                .all(|slot| !matches!(slot, Slot::Missing))
-        };
-        if !deliverable && self.waiting_bytes + frame.data.len() > bytes_max && !fills_gap() {
-            return Err(Rejection::NoRoom);
+        if !deliverable {
+            self.check_room(frame, index, bytes_max)?;
         }
         while self.slots.len() <= index {
             self.slots.push_back(Slot::Missing);
@@ -103,6 +99,24 @@ impl ReliableReceiver {
             }
         }
         self.advance(pool, inbox)
+    }
+
+    /// Whether a part may wait.
+    ///
+    /// The message that everything waits for is always taken, for refusing its parts could never end. A sender that keeps
+    /// to the largest message adds no more than that to what waits already.
+    fn check_room(&self, frame: &MessageFrame<'_>, index: usize, bytes_max: usize) -> Received {
+        let waiting_bytes = self.waiting_bytes + frame.data.len();
+        let is_awaited = frame.fragment.is_some_and(|(part, _)| usize::from(part) == index);
+        if waiting_bytes <= bytes_max {
+            Ok(())
+        } else if !is_awaited {
+            Err(Rejection::NoRoom)
+        } else if waiting_bytes <= bytes_max + self.message_bytes_max {
+            Ok(())
+        } else {
+            Err(Rejection::Malformed)
+        }
     }
 
     /// Delivers what has become possible after room was made.
@@ -171,14 +185,20 @@ impl ReliableReceiver {
         if self.slots.len() < end || inbox.room() == 0 {
             return Ok(false);
         }
+        let mut bytes = 0;
         for (position, slot) in self.slots.range(first..end).enumerate() {
             match slot {
                 Slot::Missing => return Ok(false),
-                Slot::Part { fragment, .. } if fragment.unwrap_or((0, 1)) == (position as u16, count) => {}
+                Slot::Part { fragment, data } if fragment.unwrap_or((0, 1)) == (position as u16, count) => {
+                    bytes += data.len();
+                }
                 #[cfg(netloom_mutations)]
                 Slot::Part { .. } if crate::mutation::is(crate::mutation::Mutation::FragmentMixed) => {}
                 Slot::Part { .. } | Slot::Done => return Err(Rejection::Malformed),
             }
+        }
+        if bytes > self.message_bytes_max {
+            return Err(Rejection::Malformed);
         }
         let mut message = pool.take();
         for slot in self.slots.range_mut(first..end) {
@@ -219,7 +239,7 @@ mod tests {
     impl Bench {
         fn new(ordered: bool) -> Bench {
             Bench {
-                receiver: ReliableReceiver::new(ordered),
+                receiver: ReliableReceiver::new(ordered, 900),
                 pool: BufferPool::default(),
                 inbox: Inbox::default(),
             }
@@ -316,6 +336,49 @@ mod tests {
         bench.receive(0, None, &half).unwrap();
         bench.receive(3, None, &half).unwrap();
         assert_eq!(bench.inbox.messages.len(), 4);
+    }
+
+    #[test]
+    fn a_message_longer_than_the_channel_allows_is_malformed() {
+        for ordered in [true, false] {
+            let mut bench = Bench::new(ordered);
+            assert_eq!(bench.receive(0, None, &[0; 901]), Err(Rejection::Malformed));
+            bench.receive(0, Some((0, 3)), &[0; 400]).unwrap();
+            bench.receive(1, Some((1, 3)), &[0; 400]).unwrap();
+            assert_eq!(
+                bench.receive(2, Some((2, 3)), &[0; 101]),
+                Err(Rejection::Malformed)
+            );
+            assert!(bench.inbox.messages.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_awaited_message_goes_beyond_the_limit_by_its_own_size_and_no_further() {
+        let mut bench = Bench::new(true);
+        bench.receive(500, None, &[0; 900]).unwrap();
+        for part in 0..3 {
+            bench.receive(part, Some((part as u16, 400)), &[0; 300]).unwrap();
+        }
+        assert_eq!(
+            bench.receive(3, Some((3, 400)), &[0; 300]),
+            Err(Rejection::Malformed)
+        );
+        assert!(bench.receiver.waiting_bytes() <= 1_000 + 900);
+    }
+
+    #[test]
+    fn a_full_inbox_does_not_lift_the_limit() {
+        let mut bench = Bench::new(true);
+        bench.inbox.capacity = 0;
+        for part in 0..2 {
+            bench.receive(part, Some((part as u16, 2)), &[0; 400]).unwrap();
+        }
+        assert_eq!(
+            bench.receive(2, Some((0, 2)), &[0; 400]),
+            Err(Rejection::NoRoom),
+            "the awaited message is whole already"
+        );
     }
 
     #[test]

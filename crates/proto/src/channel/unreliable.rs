@@ -54,9 +54,13 @@ impl UnreliableSender {
         self.pending_bytes
     }
 
-    /// Bytes that would wait if nothing that this message replaces did.
-    pub fn pending_bytes_beside_new(&self) -> usize {
-        if self.latest_only { 0 } else { self.pending_bytes }
+    /// Bytes and parts that would wait if nothing that this message replaces did.
+    pub fn pending_beside_new(&self) -> (usize, usize) {
+        if self.latest_only {
+            (0, 0)
+        } else {
+            (self.pending_bytes, self.queue.len())
+        }
     }
 
     /// Takes a message. On a sequenced channel it replaces what was not sent; `dropped` is called with its tag.
@@ -126,15 +130,17 @@ struct Assembly {
 #[derive(Debug)]
 pub struct UnreliableReceiver {
     latest_only: bool,
+    message_bytes_max: usize,
     newest: Option<u16>,
     assemblies: VecDeque<Assembly>,
     waiting_bytes: usize,
 }
 
 impl UnreliableReceiver {
-    pub fn new(latest_only: bool) -> UnreliableReceiver {
+    pub fn new(latest_only: bool, message_bytes_max: usize) -> UnreliableReceiver {
         UnreliableReceiver {
             latest_only,
+            message_bytes_max,
             newest: None,
             assemblies: VecDeque::new(),
             waiting_bytes: 0,
@@ -157,6 +163,9 @@ impl UnreliableReceiver {
     ) -> Received {
         if self.latest_only && !self.is_newer(frame.id) {
             return Ok(());
+        }
+        if frame.data.len() > self.message_bytes_max {
+            return Err(Rejection::Malformed);
         }
         if inbox.room() == 0 {
             return Err(Rejection::NoRoom);
@@ -232,6 +241,9 @@ impl UnreliableReceiver {
         }
         let part = &mut assembly.parts[usize::from(index)];
         if part.is_none() {
+            if assembly.bytes + frame.data.len() > self.message_bytes_max {
+                return Err(Rejection::Malformed);
+            }
             *part = Some(pool.copy_of(frame.data));
             assembly.bytes += frame.data.len();
             self.waiting_bytes += frame.data.len();
@@ -290,7 +302,7 @@ mod tests {
 
     impl Bench {
         fn new(latest_only: bool) -> Bench {
-            let receiver = UnreliableReceiver::new(latest_only);
+            let receiver = UnreliableReceiver::new(latest_only, 300);
             Bench {
                 receiver,
                 pool: BufferPool::default(),
@@ -323,6 +335,20 @@ mod tests {
             .map(|message| u16::from_le_bytes([message[0], message[1]]))
             .collect();
         assert_eq!(got, [65_533, 65_535, 1, 2]);
+    }
+
+    #[test]
+    fn a_message_longer_than_the_channel_allows_is_malformed() {
+        let mut bench = Bench::new(false);
+        bench.receiver.message_bytes_max = 50;
+        assert_eq!(bench.receive(0, None, &[0; 51]), Err(Rejection::Malformed));
+        bench.receive(1, Some((0, 2)), &[0; 40]).unwrap();
+        assert_eq!(
+            bench.receive(1, Some((1, 2)), &[0; 11]),
+            Err(Rejection::Malformed)
+        );
+        bench.receive(1, Some((1, 2)), &[0; 10]).unwrap();
+        assert_eq!(bench.inbox.messages, [[0; 50]]);
     }
 
     #[test]
