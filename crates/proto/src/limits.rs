@@ -36,6 +36,10 @@ pub const ASSEMBLIES_MAX: usize = 4;
 /// 16-bit id space, so that a truncated id names exactly one message. Also how far ahead a receiver reorders.
 pub const RELIABLE_WINDOW: usize = 1_024;
 
+/// A channel that is full of messages this small counts as full of bytes, give or take a window: a waiting message costs
+/// memory beyond its own bytes.
+pub const PENDING_PART_BYTES_MIN: usize = 16;
+
 /// Packets between the oldest that is remembered and the newest sent. Far below half of the 16-bit number space.
 pub const PACKETS_IN_FLIGHT_MAX: usize = 1_024;
 

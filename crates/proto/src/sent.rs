@@ -88,7 +88,7 @@ pub struct SentPackets {
 /// After this many acknowledgements without a late one the reorder window narrows again.
 const CALM_ACKS: u32 = 256;
 const REORDER_EIGHTHS_MAX: u64 = 8;
-/// How long a packet that was given up can still turn out to have arrived.
+/// How long a packet that was given up can still turn out to have arrived, unless it takes the room of new ones.
 const LOST_KEPT: Micros = Micros::from_secs(4);
 
 impl SentPackets {
@@ -325,7 +325,9 @@ impl SentPackets {
             let settled = match packet.fate {
                 Fate::Acked | Fate::Untracked => true,
                 Fate::Lost => {
-                    now - packet.sent_at >= LOST_KEPT || self.packets.len() >= PACKETS_IN_FLIGHT_MAX
+                    now - packet.sent_at >= LOST_KEPT
+                        || self.packets.len() >= PACKETS_IN_FLIGHT_MAX / 2
+                        || self.carried.len() >= MESSAGES_IN_FLIGHT_MAX / 2
                 }
                 Fate::InFlight => false,
             };

@@ -85,7 +85,8 @@ impl Outbox {
                 if tag.is_some() {
                     return Err(SendError::TagOnReliable(channel));
                 }
-                check_message(limits, message.len(), sender.pending_bytes())?;
+                let pending = (sender.pending_bytes(), sender.pending_count());
+                check_message(limits, message.len(), pending)?;
                 sender.push(message, whole_max, pool);
             }
             Sender::Unreliable(sender) => {
@@ -95,7 +96,7 @@ impl Outbox {
                         max: whole_max,
                     });
                 }
-                check_message(limits, message.len(), sender.pending_bytes_beside_new())?;
+                check_message(limits, message.len(), sender.pending_beside_new())?;
                 sender.push(message, tag, whole_max, pool, dropped);
             }
         }

@@ -1,0 +1,535 @@
+//! What each kind of channel promises, on links that lose, repeat and reorder.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use common::*;
+use netloom_proto::config::ChannelConfig;
+use netloom_proto::{Config, PeerId, RateConfig, SendError, State};
+
+const KINDS: [u8; 5] = [PRIORITY, ORDERED, UNORDERED, UNRELIABLE, SEQUENCED];
+const RELIABLE: [u8; 3] = [PRIORITY, ORDERED, UNORDERED];
+
+/// A message that tells its number, of a length that varies with it.
+fn message(number: u32, bytes: usize) -> Vec<u8> {
+    let mut message = number.to_le_bytes().to_vec();
+    message.extend((4..bytes.max(4)).map(|at| (number as usize * 31 + at) as u8));
+    message
+}
+
+fn number(message: &[u8]) -> u32 {
+    let number = u32::from_le_bytes(message[..4].try_into().expect("four bytes at least"));
+    assert_eq!(message, self::message(number, message.len()), "damaged");
+    number
+}
+
+fn numbers(world: &World, node: usize, channel: u8) -> Vec<u32> {
+    world.nodes[node]
+        .messages(channel)
+        .iter()
+        .map(|message| number(message))
+        .collect()
+}
+
+/// Handing out events is not what these tests are about.
+fn unlimited_events(config: Config) -> Config {
+    Config {
+        events_per_tick: 8_192,
+        events_initial: 8_192,
+        events_queued_max: 16_384,
+        ..config
+    }
+}
+
+fn at_rate(bytes_per_second: u64) -> Config {
+    let rate = RateConfig {
+        bytes_per_second_max: bytes_per_second,
+        bytes_per_second_initial: bytes_per_second,
+        bytes_per_second_min: bytes_per_second,
+        ..RateConfig::default()
+    };
+    unlimited_events(Config { rate, ..sealed() })
+}
+
+fn sizes(number: u32) -> usize {
+    match number % 50 {
+        7 => 3_000,
+        23 => 9_100,
+        other => other as usize * 5,
+    }
+}
+
+fn check_promises(world: &World, node: usize, sent: u32) {
+    for channel in [PRIORITY, ORDERED] {
+        assert!(
+            numbers(world, node, channel).into_iter().eq(0..sent),
+            "in order, each once"
+        );
+    }
+    let mut unordered = numbers(world, node, UNORDERED);
+    unordered.sort_unstable();
+    assert!(unordered.into_iter().eq(0..sent), "each once");
+    let unreliable = numbers(world, node, UNRELIABLE);
+    let distinct: BTreeSet<_> = unreliable.iter().collect();
+    assert_eq!(distinct.len(), unreliable.len(), "at most once");
+    assert!(unreliable.len() > sent as usize / 4, "most arrive");
+    let sequenced = numbers(world, node, SEQUENCED);
+    assert!(
+        sequenced.is_sorted_by(|earlier, later| earlier < later),
+        "never back"
+    );
+    assert!(sequenced.len() > sent as usize / 8);
+}
+
+#[test]
+fn every_kind_keeps_its_promise_on_a_bad_link() {
+    for (seed, (loss, dup, reorder)) in [(0, 0, 50), (10, 10, 10), (30, 5, 30), (0, 100, 0)]
+        .into_iter()
+        .enumerate()
+    {
+        for config in [sealed(), plain()] {
+            let (mut world, client, server) = World::connected(unlimited_events(config));
+            world.script(bad_link(seed as u64, loss, dup, reorder));
+            for number in 0..400 {
+                for channel in KINDS {
+                    let message = message(number, sizes(number));
+                    world.send(CLIENT, client, channel, &message).unwrap();
+                    world.send(SERVER, server, channel, &message).unwrap();
+                }
+                world.step();
+            }
+            world.run_for(secs(6));
+            for (node, peer) in [(SERVER, server), (CLIENT, client)] {
+                check_promises(&world, node, 400);
+                let stats = world.nodes[node].stats(peer);
+                assert_eq!(stats.pending_bytes, 0);
+                assert!(
+                    stats.waiting_bytes < 2 * 4 * 9_100,
+                    "only unreliable leftovers wait"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_of_every_length_up_to_the_limit_arrive_on_every_kind() {
+    let (mut world, client, _) = World::connected(at_rate(20_000_000));
+    let whole = world.client().endpoint.whole_message_max();
+    for channel in KINDS {
+        let max = sealed().channels[usize::from(channel)].message_bytes_max;
+        for bytes in [4, whole, whole + 1, 1_800, 1_801, max - 1, max] {
+            world.forget();
+            world.send(CLIENT, client, channel, &message(9, bytes)).unwrap();
+            world.run_for(ms(400));
+            let arrived = world.server().messages(channel);
+            assert_eq!(arrived, [message(9, bytes)], "{bytes} bytes on channel {channel}");
+        }
+    }
+}
+
+#[test]
+fn the_largest_configurable_message_arrives_through_loss() {
+    let mut config = at_rate(20_000_000);
+    for channel in &mut config.channels {
+        channel.message_bytes_max = if channel.kind.is_reliable() {
+            460_800
+        } else {
+            57_600
+        };
+    }
+    let (mut world, client, _) = World::connected(config);
+    world.script(bad_link(3, 5, 2, 5));
+    for channel in RELIABLE {
+        world.send(CLIENT, client, channel, &message(1, 460_800)).unwrap();
+        world.send(CLIENT, client, channel, &message(2, 10)).unwrap();
+    }
+    world.run_for(secs(5));
+    for channel in RELIABLE {
+        let mut arrived = numbers(&world, SERVER, channel);
+        arrived.sort_unstable();
+        assert_eq!(arrived, [1, 2]);
+    }
+}
+
+#[test]
+fn a_full_channel_says_so_and_recovers() {
+    let (mut world, client, _) = World::connected(at_rate(2_000_000));
+    for channel in [PRIORITY, ORDERED, UNORDERED, UNRELIABLE] {
+        let limit = sealed().channels[usize::from(channel)].pending_bytes_max;
+        let part = 1_024;
+        for number in 0..limit / part {
+            world
+                .send(CLIENT, client, channel, &message(number as u32, part))
+                .unwrap();
+        }
+        assert_eq!(
+            world.send(CLIENT, client, channel, &message(0, 4)),
+            Err(SendError::Full { pending: limit })
+        );
+        world.run_for(secs(3));
+        assert_eq!(world.client().stats(client).pending_bytes, 0);
+        assert_eq!(world.send(CLIENT, client, channel, &message(7, 4)), Ok(()));
+        world.run_for(ms(100));
+        let arrived = numbers(&world, SERVER, channel);
+        assert_eq!(arrived.len(), limit / part + 1, "nothing that was taken is lost");
+    }
+}
+
+#[test]
+fn messages_without_bytes_fill_a_channel_too() {
+    let (mut world, client, _) = World::connected(sealed());
+    for channel in [ORDERED, UNRELIABLE] {
+        let taken = (0..2_000_000).find(|_| world.send(CLIENT, client, channel, b"").is_err());
+        assert!(
+            taken.is_some(),
+            "two million messages wait on channel {channel} and it is not full"
+        );
+    }
+}
+
+#[test]
+fn an_empty_message_is_a_message() {
+    let (mut world, client, _) = World::connected(sealed());
+    for channel in KINDS {
+        world.send(CLIENT, client, channel, b"").unwrap();
+    }
+    world.run_for(ms(100));
+    for channel in KINDS {
+        assert_eq!(world.server().messages(channel), [b""]);
+    }
+}
+
+#[test]
+fn wrong_sends_name_the_mistake() {
+    let (mut world, client, _) = World::connected(sealed());
+    assert_eq!(
+        world.send(CLIENT, client, 5, b"x"),
+        Err(SendError::NoSuchChannel(5))
+    );
+    assert_eq!(
+        world.send(CLIENT, client, 255, b"x"),
+        Err(SendError::NoSuchChannel(255))
+    );
+    for channel in KINDS {
+        let max = sealed().channels[usize::from(channel)].message_bytes_max;
+        assert_eq!(
+            world.send(CLIENT, client, channel, &vec![0; max + 1]),
+            Err(SendError::TooLarge { bytes: max + 1, max })
+        );
+    }
+    let endpoint = &mut world.client().endpoint;
+    assert_eq!(
+        endpoint.send_tagged(client, ORDERED, b"x", 1),
+        Err(SendError::TagOnReliable(ORDERED))
+    );
+    let max = endpoint.whole_message_max();
+    assert_eq!(
+        endpoint.send_tagged(client, UNRELIABLE, &vec![0; max + 1], 1),
+        Err(SendError::TagOnFragments { bytes: max + 1, max })
+    );
+    assert_eq!(endpoint.send_tagged(client, UNRELIABLE, &vec![0; max], 1), Ok(()));
+}
+
+/// Sends tagged messages on a bad link: the tags by outcome, and what arrived.
+fn tagged_traffic(channel: u8) -> (Vec<(u64, bool)>, BTreeSet<u64>) {
+    let (mut world, client, _) = World::connected(unlimited_events(sealed()));
+    world.script(bad_link(11, 15, 10, 30));
+    for tag in 0..1_000u64 {
+        let message = message(tag as u32, 40);
+        let sent = world
+            .client()
+            .endpoint
+            .send_tagged(client, channel, &message, tag);
+        sent.unwrap();
+        if tag % 3 != 0 {
+            world.step();
+        }
+    }
+    world.run_for(secs(8));
+    let arrived = numbers(&world, SERVER, channel)
+        .into_iter()
+        .map(u64::from)
+        .collect();
+    (world.client().outcomes(), arrived)
+}
+
+#[test]
+fn every_tag_has_exactly_one_outcome() {
+    for channel in [UNRELIABLE, SEQUENCED] {
+        let (outcomes, arrived) = tagged_traffic(channel);
+        let by_tag: BTreeMap<_, _> = outcomes.iter().copied().collect();
+        assert_eq!(outcomes.len(), 1_000, "one each");
+        assert!(by_tag.keys().copied().eq(0..1_000));
+        let acked = outcomes.iter().filter(|(_, acked)| *acked).count();
+        assert!(acked > 300 && acked < 1_000 && !arrived.is_empty());
+    }
+}
+
+#[test]
+fn an_acked_tag_was_delivered() {
+    let (outcomes, arrived) = tagged_traffic(UNRELIABLE);
+    for (tag, acked) in outcomes {
+        assert!(!acked || arrived.contains(&tag), "{tag} is said to have arrived");
+    }
+}
+
+#[test]
+fn a_replaced_sequenced_message_is_reported_lost() {
+    let (mut world, client, _) = World::connected(sealed());
+    for tag in 0..5u64 {
+        let sent = world
+            .client()
+            .endpoint
+            .send_tagged(client, SEQUENCED, b"state", tag);
+        sent.unwrap();
+    }
+    world.run_for(ms(200));
+    let mut outcomes = world.client().outcomes();
+    outcomes.sort_unstable();
+    assert_eq!(
+        outcomes,
+        [(0, false), (1, false), (2, false), (3, false), (4, true)]
+    );
+    assert_eq!(world.server().messages(SEQUENCED), [b"state"]);
+}
+
+#[test]
+fn a_stalled_reader_stops_the_sender_and_loses_nothing_when_it_resumes() {
+    let config = Config {
+        events_queued_max: 512,
+        ..sealed()
+    };
+    let (mut world, client, server) = World::connected(config);
+    world.server().is_stalled = true;
+    let total = 3_000;
+    for number in 0..total {
+        for channel in RELIABLE {
+            world.send(CLIENT, client, channel, &message(number, 60)).unwrap();
+        }
+    }
+    for _ in 0..60 {
+        world.run_for(ms(100));
+        let stats = world.server().stats(server);
+        assert!(stats.queue_depth <= 513, "{}", stats.queue_depth);
+    }
+    let pending = world.client().stats(client).pending_bytes;
+    assert!(pending > 200_000, "the sender still holds {pending} bytes");
+    assert_eq!(world.client().state(client), State::Connected);
+    world.server().is_stalled = false;
+    world.run_until(secs(30), |world| {
+        let arrived = |channel| world.nodes[SERVER].messages(channel).len();
+        RELIABLE.into_iter().map(arrived).sum::<usize>() == 3 * total as usize
+    });
+    for channel in [PRIORITY, ORDERED] {
+        assert!(numbers(&world, SERVER, channel).into_iter().eq(0..total));
+    }
+    let distinct: BTreeSet<_> = numbers(&world, SERVER, UNORDERED).into_iter().collect();
+    assert_eq!(distinct.len(), total as usize);
+}
+
+/// Keeps a channel full; says how many bytes it took.
+fn flood(world: &mut World, peer: PeerId, channel: u8, bytes: usize, sent: &mut u32) {
+    for _ in 0..200 {
+        if world.send(CLIENT, peer, channel, &message(*sent, bytes)).is_err() {
+            return;
+        }
+        *sent += 1;
+    }
+}
+
+#[test]
+fn priority_messages_go_ahead_of_everything_that_waits() {
+    for loss in [0, 10] {
+        let (mut world, client, _) = World::connected(at_rate(100_000));
+        world.script(bad_link(5, loss, 0, 0));
+        let (mut bulk, mut updates) = (0, 0);
+        let mut latencies = vec![];
+        for round in 0..20 {
+            for _ in 0..20 {
+                flood(&mut world, client, ORDERED, 20_000, &mut bulk);
+                flood(&mut world, client, UNRELIABLE, 100, &mut updates);
+                world.step();
+            }
+            world.send(CLIENT, client, PRIORITY, &message(round, 50)).unwrap();
+            let sent_at = world.now;
+            let arrived = |world: &World| world.nodes[SERVER].messages(PRIORITY).len() > round as usize;
+            world.run_until(secs(2), arrived);
+            latencies.push(world.now - sent_at);
+        }
+        latencies.sort_unstable();
+        let median = latencies[latencies.len() / 2];
+        assert!(median <= ms(60), "loss {loss} %: {latencies:?}");
+        assert!(latencies[19] <= ms(400), "loss {loss} %: {latencies:?}");
+    }
+}
+
+/// Bytes per second that arrive on two flooded channels.
+fn shares(first: (u8, usize), second: (u8, usize), loss: u64) -> (usize, usize) {
+    let (mut world, client, _) = World::connected(at_rate(64_000));
+    world.tick = ms(16);
+    world.script(bad_link(9, loss, 0, 0));
+    let (mut sent_first, mut sent_second) = (0, 0);
+    for _ in 0..20 * 62 {
+        flood(&mut world, client, first.0, first.1, &mut sent_first);
+        flood(&mut world, client, second.0, second.1, &mut sent_second);
+        world.step();
+    }
+    let bytes = |channel| {
+        world.nodes[SERVER]
+            .messages(channel)
+            .iter()
+            .map(Vec::len)
+            .sum::<usize>()
+            / 20
+    };
+    (bytes(first.0), bytes(second.0))
+}
+
+#[test]
+fn neither_reliable_nor_unreliable_floods_starve_the_other() {
+    for loss in [0, 10] {
+        for reliable_bytes in [20, 500, 20_000] {
+            for unreliable in [
+                (UNRELIABLE, 30),
+                (UNRELIABLE, 400),
+                (UNRELIABLE, 1_100),
+                (SEQUENCED, 1_100),
+            ] {
+                let (reliable, other) = shares((ORDERED, reliable_bytes), unreliable, loss);
+                assert!(
+                    reliable > 6_000 && other > 6_000,
+                    "of 64,000 bytes per second, messages of {reliable_bytes} bytes got {reliable} and \
+                     unreliable ones of {unreliable:?} got {other}, at {loss} % loss"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn two_reliable_floods_share() {
+    for (first, second) in [(30, 30), (30, 1_100), (20_000, 50), (20_000, 20_000)] {
+        let (ordered, unordered) = shares((ORDERED, first), (UNORDERED, second), 0);
+        assert!(
+            ordered > 6_000 && unordered > 6_000,
+            "{first} bytes: {ordered} per second, {second} bytes: {unordered} per second"
+        );
+    }
+}
+
+#[test]
+fn message_ids_wrap_without_a_trace() {
+    let (mut world, client, _) = World::connected(at_rate(20_000_000));
+    world.tick = ms(1);
+    world.delay = ms(2);
+    world.script(bad_link(21, 2, 2, 0));
+    let total = 70_000;
+    let mut sent = 0;
+    while sent < total {
+        for _ in 0..100 {
+            for channel in KINDS {
+                world.send(CLIENT, client, channel, &message(sent, 4)).unwrap();
+            }
+            sent += 1;
+        }
+        world.step();
+    }
+    world.run_for(secs(2));
+    for channel in [PRIORITY, ORDERED] {
+        assert!(numbers(&world, SERVER, channel).into_iter().eq(0..total));
+    }
+    let mut unordered = numbers(&world, SERVER, UNORDERED);
+    unordered.sort_unstable();
+    assert!(unordered.into_iter().eq(0..total));
+    let sequenced = numbers(&world, SERVER, SEQUENCED);
+    assert!(sequenced.is_sorted_by(|earlier, later| earlier < later));
+    assert!(*sequenced.last().unwrap() > total - 10);
+}
+
+#[test]
+fn packet_numbers_wrap_without_a_trace() {
+    for config in [sealed(), plain()] {
+        let (mut world, client, server) = World::connected(unlimited_events(config));
+        world.tick = ms(1);
+        world.script(bad_link(22, 1, 1, 1));
+        let total = 70_000;
+        for tag in 0..total {
+            let sent = world
+                .client()
+                .endpoint
+                .send_tagged(client, UNRELIABLE, &message(tag, 4), tag.into());
+            sent.unwrap();
+            if tag % 100 == 0 {
+                world
+                    .send(CLIENT, client, ORDERED, &message(tag / 100, 4))
+                    .unwrap();
+            }
+            world.step();
+        }
+        world.run_for(secs(4));
+        assert!(world.client().stats(client).counters.packets_sent > 1 << 16);
+        assert_eq!(world.server().state(server), State::Connected);
+        assert!(numbers(&world, SERVER, ORDERED).into_iter().eq(0..total / 100));
+        let arrived: BTreeSet<_> = numbers(&world, SERVER, UNRELIABLE).into_iter().collect();
+        let outcomes = world.client().outcomes();
+        assert_eq!(outcomes.len(), total as usize);
+        for (tag, acked) in outcomes {
+            assert!(!acked || arrived.contains(&(tag as u32)));
+        }
+    }
+}
+
+#[test]
+fn a_channel_that_waits_holds_no_other_back() {
+    let (mut world, client, _) = World::connected(sealed());
+    // The first data packet is lost, so that the ordered channel waits for a resend.
+    let mut first = true;
+    world.script(move |passing| {
+        let is_data = passing.datagram.kind() == netloom_proto::packet::PacketType::Data as u8;
+        if is_data && std::mem::take(&mut first) {
+            passing.drop();
+        }
+    });
+    world.send(CLIENT, client, ORDERED, &message(0, 1_000)).unwrap();
+    world.step();
+    for channel in KINDS {
+        world.send(CLIENT, client, channel, &message(1, 10)).unwrap();
+    }
+    world.run_for(ms(25));
+    for channel in [PRIORITY, UNORDERED, UNRELIABLE, SEQUENCED] {
+        assert_eq!(
+            numbers(&world, SERVER, channel),
+            [1],
+            "channel {channel} is not held back"
+        );
+    }
+    assert_eq!(numbers(&world, SERVER, ORDERED), []);
+    world.run_for(ms(300));
+    assert_eq!(numbers(&world, SERVER, ORDERED), [0, 1]);
+}
+
+#[test]
+fn limits_are_per_channel() {
+    let mut config = sealed();
+    config.channels = vec![
+        ChannelConfig {
+            message_bytes_max: 100,
+            pending_bytes_max: 100,
+            ..config.channels[usize::from(ORDERED)]
+        },
+        config.channels[usize::from(ORDERED)],
+    ];
+    let (mut world, client, _) = World::connected(config);
+    world.send(CLIENT, client, 0, &[0; 100]).unwrap();
+    assert_eq!(
+        world.send(CLIENT, client, 0, &[0]),
+        Err(SendError::Full { pending: 100 })
+    );
+    assert_eq!(world.send(CLIENT, client, 1, &[0; 101]), Ok(()));
+    assert_eq!(
+        world.send(CLIENT, client, 0, &[0; 101]),
+        Err(SendError::TooLarge { bytes: 101, max: 100 })
+    );
+}
