@@ -68,7 +68,7 @@ pub fn config(security: Security, redundancy: Redundancy) -> Config {
     for channel in &mut config.channels {
         channel.message_bytes_max = 8 << 10;
         channel.pending_bytes_max = 32 << 10;
-        channel.receive_bytes_max = 16 << 10;
+        channel.receive_bytes_max = 8 << 10;
     }
     config
 }

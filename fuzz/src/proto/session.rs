@@ -122,11 +122,14 @@ impl Mad {
         datagram.truncate(length);
         let room = DATAGRAM_MAX - length - CRC_BYTES;
         let count = usize::from(input.u16()) % (room + 1);
-        datagram.extend_from_slice(input.bytes(count));
         // Long payloads from few bytes: the fuzzer need not write out a kilobyte of filler.
-        if operation & 2 != 0 {
-            datagram.resize(length + count, 0x5a);
-        }
+        let given = if operation & 2 != 0 {
+            usize::from(input.u8())
+        } else {
+            count
+        };
+        datagram.extend_from_slice(input.bytes(given.min(count)));
+        datagram.resize(length + count, 0x5a);
         datagram.extend_from_slice(&checksum(&datagram));
         let (now, from) = (self.rig.now, self.rig.address(self.victim.other()));
         self.rig
@@ -192,6 +195,7 @@ mod tests {
         };
         assert_eq!(delivered("messages"), 5);
         assert_eq!(delivered("fragments"), 7);
+        assert_eq!(delivered("large_message"), 1);
         assert_eq!(
             delivered("redundancy"),
             9,

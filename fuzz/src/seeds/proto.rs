@@ -215,6 +215,18 @@ fn datagrams() -> Vec<Seed> {
     ]
 }
 
+/// Messages as large as the ordered channel allows, in packets whose filler is not written out.
+fn large_messages(count: u16) -> Vec<u8> {
+    const PARTS: u16 = 9;
+    let part = |id: u16| {
+        let filler = [0x5a; 900];
+        let payload = payload(&[message(1, id, Some((id % PARTS, PARTS)), &filler)], &[]);
+        let [low, high] = (payload.len() as u16).to_le_bytes();
+        [&[2, low, high, 8], &payload[..8]].concat()
+    };
+    (0..count * PARTS).flat_map(part).collect()
+}
+
 /// Operations of `endpoint_session`; see there.
 fn sessions() -> Vec<Seed> {
     let target = "endpoint_session";
@@ -222,6 +234,9 @@ fn sessions() -> Vec<Seed> {
         let length = (payload.len() as u16).to_le_bytes();
         [&[flags][..], &length, payload].concat()
     };
+    // More messages than the event queue holds, all of them empty.
+    let empty = [&[0xff][..], &[3, 0].repeat(255)].concat();
+    let flood = data(0, &empty).repeat(3);
     let (every, parts, again) = (every_channel(), fragments(), redundancy());
     let drain = [0x45, 6, 20];
     let acked: &[u8] = &[0x14, 200, 0, 6, 20, 0x68, 0, 2, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -246,6 +261,12 @@ fn sessions() -> Vec<Seed> {
             ],
         ),
         seed(target, "acks", &[&[1, 1], acked, &data(9, &[0; 8]), &drain]),
+        seed(target, "large_message", &[&[0, 0], &large_messages(1), &drain]),
+        seed(
+            target,
+            "full_queue",
+            &[&[0, 0], &flood, &large_messages(12), &drain],
+        ),
         seed(target, "goodbye", &[&[0, 1], &data(0, &every), &goodbye, &drain]),
     ]
 }
