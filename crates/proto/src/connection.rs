@@ -428,7 +428,9 @@ impl Connection {
                     self.window.ack_at().unwrap_or(never),
                     loss.unwrap_or(never),
                     probe.unwrap_or(never),
-                    self.probe.as_ref().map_or(never, |probe| probe.deadline()),
+                    self.probe
+                        .as_ref()
+                        .map_or(never, |probe| probe.deadline(outgoing::CHALLENGE_BYTES)),
                     if self.path_response.is_some() { now } else { never },
                     self.data_deadline(now, config).unwrap_or(never),
                 ];

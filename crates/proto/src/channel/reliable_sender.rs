@@ -37,6 +37,9 @@ struct Outgoing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undeliverable;
 
+/// Which fragment a part is, if it is one, and its bytes.
+pub type Part<'a> = (Option<(u16, u16)>, &'a [u8]);
+
 /// What a packet needs for a part besides its bytes, about.
 const PART_OVERHEAD: usize = 8;
 
@@ -98,7 +101,7 @@ impl ReliableSender {
     }
 
     /// A part that is not acknowledged yet.
-    pub fn part(&self, id: u64) -> Option<(Option<(u16, u16)>, &[u8])> {
+    pub fn part(&self, id: u64) -> Option<Part<'_>> {
         self.index(id)
             .map(|index| (self.queue[index].fragment, self.queue[index].data.as_slice()))
     }

@@ -18,7 +18,7 @@ use crate::state::State;
 const FRAME_HEADER_MAX: usize = 1 + 2 + 2 + 2 + 3;
 
 /// A path challenge, with header and tag.
-const CHALLENGE_BYTES: usize = HEADER_MAX + PROOF_BYTES + TAG_BYTES;
+pub(super) const CHALLENGE_BYTES: usize = HEADER_MAX + PROOF_BYTES + TAG_BYTES;
 
 /// How often a goodbye is repeated until it is confirmed.
 const GOODBYE_RESEND: Micros = Micros::from_millis(100);

@@ -65,8 +65,12 @@ impl PathProbe {
         now >= self.ends
     }
 
-    pub fn deadline(&self) -> Micros {
-        self.next_send.min(self.ends)
+    /// When a challenge of `bytes` is due, if it may be sent at all, or the examination ends.
+    pub fn deadline(&self, bytes: usize) -> Micros {
+        match self.allowance < bytes {
+            true => self.ends,
+            false => self.next_send.min(self.ends),
+        }
     }
 }
 
@@ -91,6 +95,7 @@ mod tests {
                 .map_or(0, |_| 30);
         }
         assert_eq!(sent, 60);
+        assert_eq!(probe.deadline(30), LIFETIME, "nothing to wake up for");
     }
 
     #[test]

@@ -248,7 +248,7 @@ impl World {
 
     /// A process that starts again: a fresh endpoint behind the same address.
     pub fn restart(&mut self, index: usize, config: Config) {
-        let seed = [0x40 + index as u8 + self.ordinal as u8; 32];
+        let seed = [(0x40 + index as u64 + self.ordinal) as u8; 32];
         self.nodes[index].endpoint = Endpoint::new(config, None, seed).expect("a valid configuration");
         self.nodes[index].events.clear();
     }
