@@ -45,6 +45,8 @@ struct Pair {
     ledger: Ledger,
     network: Vec<Datagram>,
     is_polled: [bool; 2],
+    /// Events of the last run; none, with both sides polled, means that none are waiting.
+    events: usize,
     token: Option<ResumeToken>,
     message: Vec<u8>,
 }
@@ -83,6 +85,7 @@ impl Pair {
             rig: Rig::new(config.clone(), config),
             network: Vec::new(),
             is_polled: [true; 2],
+            events: 0,
             token: None,
             message: Vec::new(),
         }
@@ -207,6 +210,7 @@ impl Pair {
     /// Lets time pass and both sides work.
     fn run(&mut self, duration: Micros) -> Result<(), Violation> {
         self.rig.now += duration;
+        self.events = 0;
         for side in Side::BOTH {
             let now = self.rig.now;
             self.rig.endpoint(side).begin_tick(now);
@@ -233,6 +237,7 @@ impl Pair {
             Side::Client => &mut self.rig.client,
         };
         while let Some((peer, event)) = endpoint.poll_event() {
+            self.events += 1;
             match event {
                 Event::Connected { resume, resumed_from } => {
                     self.token = resume.or(self.token);
@@ -278,7 +283,7 @@ impl Pair {
         self.is_polled = [true; 2];
         let ends = self.rig.now + HEALING;
         let mut steps = 0;
-        while self.rig.now < ends && !self.is_quiet() {
+        while steps == 0 || (self.rig.now < ends && !self.is_quiet()) {
             let wakes = [self.rig.server.poll_timeout(), self.rig.client.poll_timeout()];
             let next = wakes.into_iter().flatten().min().unwrap_or(ends).min(ends);
             // Ten ticks a second at least, so that events that were held back come out.
@@ -301,6 +306,7 @@ impl Pair {
         let is_settled = |phase| !matches!(phase, Phase::Connecting);
         let open = |node| self.ledger.connected(node).len();
         self.network.is_empty()
+            && self.events == 0
             && open(0) == open(1)
             && self
                 .ledger
