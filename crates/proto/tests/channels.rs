@@ -4,53 +4,13 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use common::traffic::*;
 use common::*;
 use netloom_proto::config::ChannelConfig;
-use netloom_proto::{Config, PeerId, RateConfig, SendError, State};
+use netloom_proto::{Config, SendError, State};
 
 const KINDS: [u8; 5] = [PRIORITY, ORDERED, UNORDERED, UNRELIABLE, SEQUENCED];
 const RELIABLE: [u8; 3] = [PRIORITY, ORDERED, UNORDERED];
-
-/// A message that tells its number, of a length that varies with it.
-fn message(number: u32, bytes: usize) -> Vec<u8> {
-    let mut message = number.to_le_bytes().to_vec();
-    message.extend((4..bytes.max(4)).map(|at| (number as usize * 31 + at) as u8));
-    message
-}
-
-fn number(message: &[u8]) -> u32 {
-    let number = u32::from_le_bytes(message[..4].try_into().expect("four bytes at least"));
-    assert_eq!(message, self::message(number, message.len()), "damaged");
-    number
-}
-
-fn numbers(world: &World, node: usize, channel: u8) -> Vec<u32> {
-    world.nodes[node]
-        .messages(channel)
-        .iter()
-        .map(|message| number(message))
-        .collect()
-}
-
-/// Handing out events is not what these tests are about.
-fn unlimited_events(config: Config) -> Config {
-    Config {
-        events_per_tick: 8_192,
-        events_initial: 8_192,
-        events_queued_max: 16_384,
-        ..config
-    }
-}
-
-fn at_rate(bytes_per_second: u64) -> Config {
-    let rate = RateConfig {
-        bytes_per_second_max: bytes_per_second,
-        bytes_per_second_initial: bytes_per_second,
-        bytes_per_second_min: bytes_per_second,
-        ..RateConfig::default()
-    };
-    unlimited_events(Config { rate, ..sealed() })
-}
 
 fn sizes(number: u32) -> usize {
     match number % 50 {
@@ -93,7 +53,7 @@ fn every_kind_keeps_its_promise_on_a_bad_link() {
             world.script(bad_link(seed as u64, loss, dup, reorder));
             for number in 0..400 {
                 for channel in KINDS {
-                    let message = message(number, sizes(number));
+                    let message = message_of(number, sizes(number));
                     world.send(CLIENT, client, channel, &message).unwrap();
                     world.send(SERVER, server, channel, &message).unwrap();
                 }
@@ -121,10 +81,16 @@ fn messages_of_every_length_up_to_the_limit_arrive_on_every_kind() {
         let max = sealed().channels[usize::from(channel)].message_bytes_max;
         for bytes in [4, whole, whole + 1, 1_800, 1_801, max - 1, max] {
             world.forget();
-            world.send(CLIENT, client, channel, &message(9, bytes)).unwrap();
+            world
+                .send(CLIENT, client, channel, &message_of(9, bytes))
+                .unwrap();
             world.run_for(ms(400));
             let arrived = world.server().messages(channel);
-            assert_eq!(arrived, [message(9, bytes)], "{bytes} bytes on channel {channel}");
+            assert_eq!(
+                arrived,
+                [message_of(9, bytes)],
+                "{bytes} bytes on channel {channel}"
+            );
         }
     }
 }
@@ -142,8 +108,10 @@ fn the_largest_configurable_message_arrives_through_loss() {
     let (mut world, client, _) = World::connected(config);
     world.script(bad_link(3, 5, 2, 5));
     for channel in RELIABLE {
-        world.send(CLIENT, client, channel, &message(1, 460_800)).unwrap();
-        world.send(CLIENT, client, channel, &message(2, 10)).unwrap();
+        world
+            .send(CLIENT, client, channel, &message_of(1, 460_800))
+            .unwrap();
+        world.send(CLIENT, client, channel, &message_of(2, 10)).unwrap();
     }
     world.run_for(secs(5));
     for channel in RELIABLE {
@@ -161,16 +129,16 @@ fn a_full_channel_says_so_and_recovers() {
         let part = 1_024;
         for number in 0..limit / part {
             world
-                .send(CLIENT, client, channel, &message(number as u32, part))
+                .send(CLIENT, client, channel, &message_of(number as u32, part))
                 .unwrap();
         }
         assert_eq!(
-            world.send(CLIENT, client, channel, &message(0, 4)),
+            world.send(CLIENT, client, channel, &message_of(0, 4)),
             Err(SendError::Full { pending: limit })
         );
         world.run_for(secs(3));
         assert_eq!(world.client().stats(client).pending_bytes, 0);
-        assert_eq!(world.send(CLIENT, client, channel, &message(7, 4)), Ok(()));
+        assert_eq!(world.send(CLIENT, client, channel, &message_of(7, 4)), Ok(()));
         world.run_for(ms(100));
         let arrived = numbers(&world, SERVER, channel);
         assert_eq!(arrived.len(), limit / part + 1, "nothing that was taken is lost");
@@ -237,7 +205,7 @@ fn tagged_traffic(channel: u8) -> (Vec<(u64, bool)>, BTreeSet<u64>) {
     let (mut world, client, _) = World::connected(unlimited_events(sealed()));
     world.script(bad_link(11, 15, 10, 30));
     for tag in 0..1_000u64 {
-        let message = message(tag as u32, 40);
+        let message = message_of(tag as u32, 40);
         let sent = world
             .client()
             .endpoint
@@ -306,7 +274,9 @@ fn a_stalled_reader_stops_the_sender_and_loses_nothing_when_it_resumes() {
     let total = 3_000;
     for number in 0..total {
         for channel in RELIABLE {
-            world.send(CLIENT, client, channel, &message(number, 60)).unwrap();
+            world
+                .send(CLIENT, client, channel, &message_of(number, 60))
+                .unwrap();
         }
     }
     for _ in 0..60 {
@@ -329,96 +299,6 @@ fn a_stalled_reader_stops_the_sender_and_loses_nothing_when_it_resumes() {
     assert_eq!(distinct.len(), total as usize);
 }
 
-/// Keeps a channel full; says how many bytes it took.
-fn flood(world: &mut World, peer: PeerId, channel: u8, bytes: usize, sent: &mut u32) {
-    for _ in 0..200 {
-        if world.send(CLIENT, peer, channel, &message(*sent, bytes)).is_err() {
-            return;
-        }
-        *sent += 1;
-    }
-}
-
-#[test]
-fn priority_messages_go_ahead_of_everything_that_waits() {
-    for loss in [0, 10] {
-        let (mut world, client, _) = World::connected(at_rate(100_000));
-        world.script(bad_link(5, loss, 0, 0));
-        let (mut bulk, mut updates) = (0, 0);
-        let mut latencies = vec![];
-        for round in 0..20 {
-            for _ in 0..20 {
-                flood(&mut world, client, ORDERED, 20_000, &mut bulk);
-                flood(&mut world, client, UNRELIABLE, 100, &mut updates);
-                world.step();
-            }
-            world.send(CLIENT, client, PRIORITY, &message(round, 50)).unwrap();
-            let sent_at = world.now;
-            let arrived = |world: &World| world.nodes[SERVER].messages(PRIORITY).len() > round as usize;
-            world.run_until(secs(2), arrived);
-            latencies.push(world.now - sent_at);
-        }
-        latencies.sort_unstable();
-        let median = latencies[latencies.len() / 2];
-        assert!(median <= ms(60), "loss {loss} %: {latencies:?}");
-        assert!(latencies[19] <= ms(400), "loss {loss} %: {latencies:?}");
-    }
-}
-
-/// Bytes per second that arrive on two flooded channels.
-fn shares(first: (u8, usize), second: (u8, usize), loss: u64) -> (usize, usize) {
-    let (mut world, client, _) = World::connected(at_rate(64_000));
-    world.tick = ms(16);
-    world.script(bad_link(9, loss, 0, 0));
-    let (mut sent_first, mut sent_second) = (0, 0);
-    for _ in 0..20 * 62 {
-        flood(&mut world, client, first.0, first.1, &mut sent_first);
-        flood(&mut world, client, second.0, second.1, &mut sent_second);
-        world.step();
-    }
-    let bytes = |channel| {
-        world.nodes[SERVER]
-            .messages(channel)
-            .iter()
-            .map(Vec::len)
-            .sum::<usize>()
-            / 20
-    };
-    (bytes(first.0), bytes(second.0))
-}
-
-#[test]
-fn neither_reliable_nor_unreliable_floods_starve_the_other() {
-    for loss in [0, 10] {
-        for reliable_bytes in [20, 500, 20_000] {
-            for unreliable in [
-                (UNRELIABLE, 30),
-                (UNRELIABLE, 400),
-                (UNRELIABLE, 1_100),
-                (SEQUENCED, 1_100),
-            ] {
-                let (reliable, other) = shares((ORDERED, reliable_bytes), unreliable, loss);
-                assert!(
-                    reliable > 6_000 && other > 6_000,
-                    "of 64,000 bytes per second, messages of {reliable_bytes} bytes got {reliable} and \
-                     unreliable ones of {unreliable:?} got {other}, at {loss} % loss"
-                );
-            }
-        }
-    }
-}
-
-#[test]
-fn two_reliable_floods_share() {
-    for (first, second) in [(30, 30), (30, 1_100), (20_000, 50), (20_000, 20_000)] {
-        let (ordered, unordered) = shares((ORDERED, first), (UNORDERED, second), 0);
-        assert!(
-            ordered > 6_000 && unordered > 6_000,
-            "{first} bytes: {ordered} per second, {second} bytes: {unordered} per second"
-        );
-    }
-}
-
 #[test]
 fn message_ids_wrap_without_a_trace() {
     let (mut world, client, _) = World::connected(at_rate(20_000_000));
@@ -430,7 +310,7 @@ fn message_ids_wrap_without_a_trace() {
     while sent < total {
         for _ in 0..100 {
             for channel in KINDS {
-                world.send(CLIENT, client, channel, &message(sent, 4)).unwrap();
+                world.send(CLIENT, client, channel, &message_of(sent, 4)).unwrap();
             }
             sent += 1;
         }
@@ -456,14 +336,15 @@ fn packet_numbers_wrap_without_a_trace() {
         world.script(bad_link(22, 1, 1, 1));
         let total = 70_000;
         for tag in 0..total {
-            let sent = world
-                .client()
-                .endpoint
-                .send_tagged(client, UNRELIABLE, &message(tag, 4), tag.into());
+            let sent =
+                world
+                    .client()
+                    .endpoint
+                    .send_tagged(client, UNRELIABLE, &message_of(tag, 4), tag.into());
             sent.unwrap();
             if tag % 100 == 0 {
                 world
-                    .send(CLIENT, client, ORDERED, &message(tag / 100, 4))
+                    .send(CLIENT, client, ORDERED, &message_of(tag / 100, 4))
                     .unwrap();
             }
             world.step();
@@ -479,35 +360,6 @@ fn packet_numbers_wrap_without_a_trace() {
             assert!(!acked || arrived.contains(&(tag as u32)));
         }
     }
-}
-
-#[test]
-fn a_channel_that_waits_holds_no_other_back() {
-    let (mut world, client, _) = World::connected(sealed());
-    // The first data packet is lost, so that the ordered channel waits for a resend.
-    let mut first = true;
-    world.script(move |passing| {
-        let is_data = passing.datagram.kind() == netloom_proto::packet::PacketType::Data as u8;
-        if is_data && std::mem::take(&mut first) {
-            passing.drop();
-        }
-    });
-    world.send(CLIENT, client, ORDERED, &message(0, 1_000)).unwrap();
-    world.step();
-    for channel in KINDS {
-        world.send(CLIENT, client, channel, &message(1, 10)).unwrap();
-    }
-    world.run_for(ms(25));
-    for channel in [PRIORITY, UNORDERED, UNRELIABLE, SEQUENCED] {
-        assert_eq!(
-            numbers(&world, SERVER, channel),
-            [1],
-            "channel {channel} is not held back"
-        );
-    }
-    assert_eq!(numbers(&world, SERVER, ORDERED), []);
-    world.run_for(ms(300));
-    assert_eq!(numbers(&world, SERVER, ORDERED), [0, 1]);
 }
 
 #[test]

@@ -8,6 +8,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part of the harness")]
 
 pub mod forge;
+pub mod traffic;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
