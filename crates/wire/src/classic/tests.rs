@@ -66,10 +66,40 @@ fn up_right_and_shoot_is_19() {
 }
 
 #[test]
+fn each_button_has_its_own_bit() {
+    let buttons = [
+        PlayerInput::UP,
+        PlayerInput::DOWN,
+        PlayerInput::LEFT,
+        PlayerInput::RIGHT,
+        PlayerInput::SHOOT,
+    ];
+    assert_eq!(buttons.map(PlayerInput::bits), [0x01, 0x02, 0x04, 0x08, 0x10]);
+}
+
+#[test]
+fn an_input_shorter_than_four_bytes_is_refused() {
+    let input = [0x10, 0x01, 0x00, 0x19];
+    assert!(Packet::decode(&input).is_ok_and(|packet| PlayerInput::decode(packet.payload).is_ok()));
+    for length in 0..4 {
+        assert_eq!(Packet::decode(&input[..length]), Err(ReadError::UnexpectedEnd));
+    }
+    // Three bytes whose size field is honest are a packet, but no input.
+    let empty = Packet::decode(&[0x10, 0x00, 0x00]).unwrap();
+    assert_eq!(PlayerInput::decode(empty.payload), Err(ReadError::UnexpectedEnd));
+}
+
+#[test]
 fn reserved_input_bits_are_refused() {
-    assert_eq!(PlayerInput::decode(&[0x20]), Err(ReadError::ReservedBits));
+    for mask in 0..=0xff {
+        let decoded = PlayerInput::decode(&[mask]);
+        if mask & 0xe0 == 0 {
+            assert_eq!(decoded.map(PlayerInput::bits), Ok(mask));
+        } else {
+            assert_eq!(decoded, Err(ReadError::ReservedBits), "{mask:#x}");
+        }
+    }
     assert_eq!(PlayerInput::decode(&[0x01, 0x00]), Err(ReadError::TrailingData));
-    assert_eq!(PlayerInput::decode(&[]), Err(ReadError::UnexpectedEnd));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::run::{RUN_MAX, read_run, write_run};
 use crate::bits::{BitReader, BitWriter};
 use crate::entropy::{CodeTable, TableSet};
 use crate::error::{ReadError, WriteError};
-use crate::quantize::WordRange;
+use crate::quantize::{Profile, QuantizeCounters, SectorOrigin, WordRange};
 use proptest::prelude::*;
 
 /// The bytes of what `write` writes, and how many bits it took.
@@ -193,6 +193,40 @@ fn extrapolation_rounds_half_away_from_zero_and_stays_in_range() {
     assert_eq!(extrapolate(at(90, 1), at(80, 2), WordRange::symmetric(95)), 95);
     assert_eq!(extrapolate(at(7, 2), at(3, 2), all), 7, "no line through one age");
     assert_eq!(extrapolate(at(7, 1), at(3, AGE_MAX + 1), all), 7, "too old");
+}
+
+/// Differences against the true value would drift by a rounding error per update; these are against what the receiver
+/// holds, so that after any number of updates the two sides hold the same word.
+#[test]
+fn a_million_updates_do_not_drift() {
+    let (profile, origin) = (Profile::Standard, SectorOrigin::default());
+    let range = WordRange::symmetric(32_767);
+    let tables = TableSet::generic();
+    let mut counters = QuantizeCounters::default();
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let (mut place, mut held) = (0.0f64, 0i32);
+    for update in 0..1_000_000 {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        // Steps of up to 8 mm, most of them less than the centimetre of a word, and now and then a jump.
+        let step = (state >> 40) as f64 / f64::from(1u32 << 24) - 0.5;
+        let metres = if update % 10_000 == 9_999 { 300.0 } else { 0.016 };
+        place = (place + step * metres).clamp(-327.0, 327.0);
+        let words = profile
+            .quantize_position([place, 0.0, 0.0], &origin, &mut counters)
+            .words;
+        let mut buffer = [0; 8];
+        let mut writer = BitWriter::new(&mut buffer);
+        write_residual(words[0], held, range, &tables.residual, &mut writer);
+        writer.finish().unwrap();
+        held = read_residual(held, range, &tables.residual, &mut BitReader::new(&buffer)).unwrap();
+        assert!(
+            (f64::from(held) / 100.0 - place).abs() <= 0.005_000_001,
+            "update {update}: {held} cm for {place} m"
+        );
+    }
+    assert_eq!(counters, QuantizeCounters::default(), "nothing saturated");
 }
 
 proptest! {

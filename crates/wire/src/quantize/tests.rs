@@ -76,6 +76,32 @@ fn the_ends_of_each_profile_are_the_documented_ones() {
 }
 
 #[test]
+fn a_profile_quantizes_with_its_own_entry_of_the_table() {
+    let (place, turn) = ([12.345_6, -7.5, 0.04], [0.1, 0.2, 0.3, 0.927_361_85]);
+    let positions = [
+        Words3::quantized([1_235, -750, 4]),
+        Words3::quantized([123_456, -75_000, 400]),
+        Words3::quantized([12, -8, 0]),
+        Words3::raw([12.345_6, -7.5, 0.04]),
+    ];
+    for (profile, expected) in Profile::ALL.into_iter().zip(positions) {
+        let codec = profile.codec();
+        let position = quiet(|counters| (codec.position)(place, counters));
+        assert_eq!(position, expected, "{profile:?}");
+        assert_eq!(position, quiet(|counters| local(profile, place, counters)));
+        let rotation = quiet(|counters| (codec.rotation)(turn, counters));
+        assert_eq!(
+            rotation,
+            quiet(|counters| profile.quantize_rotation(turn, counters))
+        );
+        assert_eq!(
+            matches!(rotation, Rotation::Raw(_)),
+            profile.rotation_width().is_none()
+        );
+    }
+}
+
+#[test]
 fn a_position_beyond_its_range_is_counted_and_sent_raw() {
     let (words, counters) = counted(|counters| local(Profile::Standard, [327.68, 1.0, -400.5], counters));
     assert_eq!(
@@ -336,6 +362,25 @@ proptest! {
         let back = Profile::High.world_position(words, &SectorOrigin::default());
         for (a, b) in position.iter().zip(back) {
             prop_assert!((a - b).abs() <= 0.000_050_001);
+        }
+    }
+
+    #[test]
+    fn world_positions_return_within_half_a_metre_on_each_axis(position in proptest::array::uniform3(-32_767.0f64..32_767.0)) {
+        let words = quiet(|counters| local(Profile::World, position, counters));
+        let back = Profile::World.world_position(words, &SectorOrigin::default());
+        for (a, b) in position.iter().zip(back) {
+            prop_assert!((a - b).abs() <= 0.5);
+        }
+    }
+
+    #[test]
+    fn scales_return_within_half_a_step(scale in proptest::array::uniform3(0.02f32..7.98)) {
+        for profile in [Profile::Standard, Profile::High, Profile::World] {
+            let words = quiet(|counters| profile.quantize_scale(scale, counters));
+            for (a, b) in scale.iter().zip(profile.dequantize_scale(words)) {
+                prop_assert!((a - b).abs() <= 0.5 / 32.0);
+            }
         }
     }
 

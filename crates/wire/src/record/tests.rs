@@ -40,6 +40,43 @@ fn quantizing_halves_the_record() {
 }
 
 #[test]
+fn each_value_has_the_documented_size_in_each_profile() {
+    let counters = &mut QuantizeCounters::default();
+    // In the order of the wire values: position, rotation, scale.
+    for (profile, sizes) in Profile::ALL
+        .into_iter()
+        .zip([[6, 4, 3], [12, 6, 3], [6, 4, 3], [12, 16, 12]])
+    {
+        let empty = Record {
+            profile,
+            ..Record::default()
+        };
+        let placed = placed(profile);
+        let records = [
+            Record {
+                position: placed.position,
+                ..empty
+            },
+            Record {
+                rotation: placed.rotation,
+                ..empty
+            },
+            Record {
+                scale: Some(profile.quantize_scale([1.0, 2.0, 0.5], counters)),
+                ..empty
+            },
+        ];
+        let (masks, lengths): (Vec<_>, Vec<_>) = records
+            .map(|record| encoded(&record))
+            .map(|bytes| (bytes[3], bytes.len() - RECORD_HEADER_BYTES))
+            .into_iter()
+            .unzip();
+        assert_eq!(lengths, sizes, "{profile:?}");
+        assert_eq!(masks, [0b001, 0b010, 0b100], "{profile:?}");
+    }
+}
+
+#[test]
 fn only_what_the_mask_names_is_sent() {
     let record = Record {
         rotation: None,

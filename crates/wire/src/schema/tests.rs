@@ -220,6 +220,36 @@ fn a_block_has_the_documented_bytes() {
     assert_eq!(properties(&schema, &bytes), Ok(values.to_vec()));
 }
 
+/// A creature of an online world, with more fields if asked for.
+fn creature(more: &[&str]) -> Schema {
+    let base = Schema::builder("creature")
+        .field("position", FieldKind::Position(Profile::Standard), PUBLIC, 9)
+        .field("rotation", FieldKind::Rotation(Profile::Standard), PUBLIC, 8)
+        .field("health", FieldKind::quantized(0.0, 100.0, 1).unwrap(), PUBLIC, 7)
+        .field("animation", FieldKind::int(0, i32::MAX).unwrap(), PUBLIC, 6);
+    let add = |builder: SchemaBuilder, name: &&str| builder.field(name, FieldKind::U64, PUBLIC, 0);
+    more.iter().fold(base, add).build().unwrap()
+}
+
+#[test]
+fn position_rotation_health_and_animation_return_and_more_can_be_added() {
+    let values = [
+        (0, Value::Triple(Words3::quantized([100, -200, 300]))),
+        (1, Value::Rotation(Rotation::IDENTITY)),
+        (2, Value::Word(73)),
+        (3, Value::Word(i32::MAX)),
+    ];
+    let plain = creature(&[]);
+    let bytes = block(&plain, &values).unwrap();
+    assert_eq!(properties(&plain, &bytes), Ok(values.to_vec()));
+
+    let grown = creature(&["experience"]);
+    assert_ne!(grown.hash(), plain.hash(), "both sides must have grown");
+    let more = [&values[..], &[(4, Value::U64(u64::MAX))]].concat();
+    let bytes = block(&grown, &more).unwrap();
+    assert_eq!(properties(&grown, &bytes), Ok(more));
+}
+
 #[test]
 fn fields_out_of_order_unknown_or_of_another_kind_are_not_written() {
     let schema = ship();
