@@ -6,13 +6,17 @@
 //!
 //! An acknowledgement repeats the news until the other side is known to have it, and no longer: each packet of ours
 //! remembers how far its own acknowledgement reached, and when that packet is acknowledged in turn, everything up
-//! to there is old. At a steady 60 packets a second this keeps the bits at two bytes.
+//! to there is old. At a steady 60 packets a second this keeps the bits at two bytes. When more packets arrive at once
+//! than an acknowledgement can name, it takes several, oldest first.
 
 use netloom_wire::Micros;
 
 use crate::limits::REPLAY_WINDOW;
 use crate::packet::Ack;
 use crate::validate::Rejection;
+
+/// Packets before the newest that an acknowledgement can name.
+const ACK_BITS: u64 = 64;
 
 const WORDS: usize = (REPLAY_WINDOW / 64) as usize;
 
@@ -56,6 +60,8 @@ pub struct ReceiveWindow {
     newest_taken_at: Micros,
     /// The lowest packet that the other side may not know to be taken.
     news_from: u64,
+    /// The lowest packet that no acknowledgement has reached yet.
+    unreported_from: u64,
     /// The newest packet that asked for an acknowledgement.
     eliciting: Option<u64>,
     /// Counts arrivals, so that a late one is told from what an earlier acknowledgement already covered.
@@ -157,11 +163,14 @@ impl ReceiveWindow {
     /// The acknowledgement for a packet that is about to be sent, and what to remember of it; `None` when the other
     /// side knows everything.
     pub fn acknowledge(&self, now: Micros) -> Option<(Ack, Reported)> {
-        let newest = self.newest_taken?;
+        let newest = self.newest_to_report()?;
         if self.eliciting.is_none_or(|eliciting| eliciting < self.news_from) {
             return None;
         }
-        let delay_ms = ((now - self.newest_taken_at).0 / 1_000).min(255) as u8;
+        let delay_ms = match Some(newest) == self.newest_taken {
+            true => ((now - self.newest_taken_at).0 / 1_000).min(255) as u8,
+            false => u8::MAX,
+        };
         let reach = newest.saturating_sub(self.news_from);
         let width = match reach {
             0..=16 => 16,
@@ -191,10 +200,31 @@ impl ReceiveWindow {
         ))
     }
 
-    /// A packet with the acknowledgement has been sent.
-    pub fn handle_acknowledged(&mut self) {
-        self.ack_at = None;
+    /// A packet with this acknowledgement has been sent.
+    pub fn handle_acknowledged(&mut self, reported: Option<Reported>) {
+        let newest = reported.map(|reported| reported.newest);
+        self.unreported_from = self.unreported_from.max(newest.map_or(0, |newest| newest + 1));
+        // One that did not reach the newest packet leaves the next one due.
+        if newest.is_none() || newest >= self.newest_taken {
+            self.ack_at = None;
+        }
         self.unacked = 0;
+    }
+
+    /// The packet that the next acknowledgement counts back from.
+    fn newest_to_report(&self) -> Option<u64> {
+        let newest = self.newest_taken?;
+        let end = self.unreported_from + ACK_BITS;
+        if newest <= end {
+            return Some(newest);
+        }
+        let remembered = newest.saturating_sub(REPLAY_WINDOW - 1);
+        let start = self.unreported_from.max(remembered);
+        let oldest = (start..newest)
+            .find(|&number| self.taken.get(number))
+            .unwrap_or(newest);
+        let end = newest.min(oldest + ACK_BITS);
+        (oldest..=end).rev().find(|&number| self.taken.get(number))
     }
 
     /// A packet of ours that carried this acknowledgement arrived: what it reported is no longer news.
@@ -277,6 +307,25 @@ mod tests {
     }
 
     #[test]
+    fn more_packets_than_an_acknowledgement_can_name_take_several() {
+        let mut window = ReceiveWindow::default();
+        let arrived: BTreeSet<u64> = (0..400).filter(|number| number % 7 != 3).collect();
+        arrived.iter().for_each(|&number| take(&mut window, number));
+        let mut named = BTreeSet::new();
+        let mut sent = 0;
+        while window.ack_at().is_some() {
+            let (ack, reported) = window.acknowledge(Micros::ZERO).unwrap();
+            named.insert(reported.newest);
+            let bits = (0..64).filter(|bit| ack.bits >> bit & 1 != 0);
+            named.extend(bits.map(|bit| reported.newest - 1 - bit));
+            window.handle_acknowledged(Some(reported));
+            sent += 1;
+        }
+        assert_eq!(named, arrived);
+        assert!(sent <= 7, "{sent} acknowledgements");
+    }
+
+    #[test]
     fn a_packet_that_arrives_late_is_news_again() {
         let mut window = ReceiveWindow::default();
         take(&mut window, 0);
@@ -307,7 +356,7 @@ mod tests {
         assert_eq!(window.ack_at(), Some(Micros::ZERO));
         let mut window = ReceiveWindow::default();
         take(&mut window, 0);
-        window.handle_acknowledged();
+        window.handle_acknowledged(None);
         take(&mut window, 2);
         assert_eq!(window.ack_at(), Some(Micros::ZERO));
     }

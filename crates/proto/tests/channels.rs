@@ -122,6 +122,26 @@ fn the_largest_configurable_message_arrives_through_loss() {
 }
 
 #[test]
+fn a_burst_larger_than_an_acknowledgement_can_name_is_acknowledged_whole() {
+    let mut config = at_rate(100_000_000);
+    config.channels[usize::from(ORDERED)].message_bytes_max = 400_000;
+    let (mut world, client, _) = World::connected(config);
+    for number in 0..5 {
+        world
+            .send(CLIENT, client, ORDERED, &message_of(number, 400_000))
+            .unwrap_or_else(|error| panic!("{number}: {error}"));
+        world.run_for(ms(200));
+    }
+    assert_eq!(numbers(&world, SERVER, ORDERED), [0, 1, 2, 3, 4]);
+    let stats = world.client().stats(client);
+    assert_eq!(
+        (stats.counters.packets_lost, stats.counters.resends),
+        (0, 0),
+        "nothing was lost"
+    );
+}
+
+#[test]
 fn a_full_channel_says_so_and_recovers() {
     let (mut world, client, _) = World::connected(at_rate(2_000_000));
     for channel in [PRIORITY, ORDERED, UNORDERED, UNRELIABLE] {

@@ -209,7 +209,7 @@ impl Connection {
         self.rate.handle_sent(now, length + IP_UDP_BYTES);
         self.sent
             .handle_sent(now, length, true, ack.map(|(_, reported)| reported));
-        self.window.handle_acknowledged();
+        self.window.handle_acknowledged(ack.map(|(_, reported)| reported));
         self.count_sent(now, length);
         Some(length)
     }
@@ -246,7 +246,7 @@ impl Connection {
         }
         self.sent
             .handle_sent(now, length, kind.elicits_ack(), ack.map(|(_, reported)| reported));
-        self.window.handle_acknowledged();
+        self.window.handle_acknowledged(ack.map(|(_, reported)| reported));
         self.count_sent(now, length);
         Some((to, length))
     }
