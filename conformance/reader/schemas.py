@@ -1,0 +1,68 @@
+"""Schemas in their canonical form (sections 9.1 to 9.3).
+
+Two ends agree on a schema by its hash alone. The hash is over bytes, so a reader that rebuilds a schema's description
+from those bytes shows that the canonical form says everything, and says it once.
+"""
+
+from cursors import Refusal
+
+FIELDS_MAX = 64
+NAME_BYTES_MAX = 64
+
+PROFILED_KINDS = {5: "position", 6: "rotation", 7: "scale", 8: "velocity"}
+SIZED_KINDS = {10: "text", 11: "bytes"}
+BARE_KINDS = {0: "bool", 3: "f32", 4: "u64", 9: "name"}
+
+SYNCED, OWNER_SYNC, PUBLIC_SYNC, NO_SYNC, CLIENT_MAY, ANY_CLIENT_MAY = 1, 2, 4, 8, 16, 32
+
+
+def check_flags(flags):
+    """Section 9.2: what a field's flags may not say together."""
+    in_some_set = bool(flags & (OWNER_SYNC | PUBLIC_SYNC))
+    contradictions = [
+        flags >= 64,
+        bool(flags & SYNCED) != in_some_set,
+        bool(flags & NO_SYNC) == in_some_set,
+        flags & NO_SYNC and flags != NO_SYNC,
+        flags & ANY_CLIENT_MAY and not flags & PUBLIC_SYNC,
+    ]
+    if any(contradictions):
+        raise Refusal("InvalidFlags")
+
+
+def in_range(value, low, high):
+    if not low <= value <= high:
+        raise Refusal("OutOfRange")
+    return value
+
+
+def read_kind(source):
+    tag = source.unsigned(1)
+    if tag in BARE_KINDS:
+        return {"kind": BARE_KINDS[tag]}
+    if tag in PROFILED_KINDS:
+        return {"kind": PROFILED_KINDS[tag], "profile": in_range(source.unsigned(1), 0, 3)}
+    if tag in SIZED_KINDS:
+        return {"kind": SIZED_KINDS[tag], "bytes_max": in_range(source.unsigned(2), 1, 1000)}
+    if tag == 1:
+        return {"kind": "int", "min": source.signed(4), "max": source.signed(4)}
+    if tag == 2:
+        words = {"kind": "quantized", "min_word": source.signed(4), "max_word": source.signed(4)}
+        return words | {"per_unit": in_range(source.unsigned(4), 1, 1_000_000)}
+    raise Refusal("OutOfRange")
+
+
+def read_schema(source):
+    """A schema's name and its fields in the order of their indexes."""
+    in_range(source.unsigned(1), 1, 1)
+    name = source.string(NAME_BYTES_MAX)
+    fields = []
+    for _ in range(in_range(source.varint(), 1, FIELDS_MAX)):
+        field = {"name": source.string(NAME_BYTES_MAX)} | read_kind(source)
+        field["flags"] = source.unsigned(1)
+        check_flags(field["flags"])
+        fields.append(field)
+    if "" in (field["name"] for field in fields) or len({field["name"] for field in fields}) != len(fields):
+        raise Refusal("InvalidField")
+    source.end()
+    return name, fields
