@@ -101,10 +101,9 @@ pub(crate) enum Receiver {
 impl Receiver {
     pub fn new(config: &ChannelConfig) -> Receiver {
         match config.kind.is_reliable() {
-            true => Receiver::Reliable(ReliableReceiver::new(
-                config.kind.is_ordered(),
-                config.message_bytes_max,
-            )),
+            true => {
+                Receiver::Reliable(ReliableReceiver::new(config.kind.is_ordered(), config.message_bytes_max))
+            }
             false => Receiver::Unreliable(UnreliableReceiver::new(
                 config.kind == ChannelKind::Sequenced,
                 config.message_bytes_max,
@@ -145,10 +144,7 @@ pub(crate) fn check_message(
     (pending, parts): (usize, usize),
 ) -> Result<(), SendError> {
     if bytes > config.message_bytes_max {
-        return Err(SendError::TooLarge {
-            bytes,
-            max: config.message_bytes_max,
-        });
+        return Err(SendError::TooLarge { bytes, max: config.message_bytes_max });
     }
     #[cfg(netloom_mutations)]
     if crate::mutation::is(crate::mutation::Mutation::LimitIgnored) {
@@ -163,18 +159,10 @@ pub(crate) fn check_message(
 
 /// The parts that a message travels in: itself if it fits one packet, fragments otherwise.
 pub(crate) fn parts(message: &[u8], whole_max: usize) -> impl Iterator<Item = (Option<(u16, u16)>, &[u8])> {
-    let count = if message.len() <= whole_max {
-        1
-    } else {
-        message.len().div_ceil(FRAGMENT_BYTES)
-    };
+    let count = if message.len() <= whole_max { 1 } else { message.len().div_ceil(FRAGMENT_BYTES) };
     (0..count).map(move |index| {
         let start = index * FRAGMENT_BYTES;
-        let end = if count == 1 {
-            message.len()
-        } else {
-            message.len().min(start + FRAGMENT_BYTES)
-        };
+        let end = if count == 1 { message.len() } else { message.len().min(start + FRAGMENT_BYTES) };
         let fragment = (count > 1).then_some((index as u16, count as u16));
         (fragment, &message[start..end])
     })
@@ -196,10 +184,7 @@ pub(crate) mod testing {
 
     impl Default for Inbox {
         fn default() -> Inbox {
-            Inbox {
-                messages: vec![],
-                capacity: 10_000,
-            }
+            Inbox { messages: vec![], capacity: 10_000 }
         }
     }
 

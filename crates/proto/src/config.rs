@@ -19,11 +19,7 @@ pub struct ConfigError {
 
 impl ConfigError {
     pub(crate) fn new(field: &'static str, value: impl ToString, allowed: &'static str) -> ConfigError {
-        ConfigError {
-            field,
-            value: value.to_string(),
-            allowed,
-        }
+        ConfigError { field, value: value.to_string(), allowed }
     }
 }
 
@@ -57,10 +53,7 @@ pub enum ChannelKind {
 impl ChannelKind {
     /// Whether messages are resent until they arrive.
     pub const fn is_reliable(self) -> bool {
-        matches!(
-            self,
-            ChannelKind::Priority | ChannelKind::Ordered | ChannelKind::Unordered
-        )
+        matches!(self, ChannelKind::Priority | ChannelKind::Ordered | ChannelKind::Unordered)
     }
 
     /// Whether messages of a reliable channel wait for the ones before them.
@@ -167,6 +160,8 @@ pub struct Config {
     pub initial_sync_window: Micros,
     /// Events that may wait per connection. When they do, packets are refused, and so resent later.
     pub events_queued_max: usize,
+    /// Bytes of messages that may wait per connection, with the same effect.
+    pub event_bytes_max: usize,
 }
 
 impl Default for Config {
@@ -178,9 +173,7 @@ impl Default for Config {
             table_id: 0,
             security: Security::Required,
             mtu: DATAGRAM_MAX,
-            channels: [Priority, Ordered, Unordered, Unreliable, Sequenced]
-                .map(ChannelConfig::new)
-                .to_vec(),
+            channels: [Priority, Ordered, Unordered, Unreliable, Sequenced].map(ChannelConfig::new).to_vec(),
             connect_timeout: Micros::from_secs(5),
             connect_retries: 3,
             handshake_resend: Micros::from_millis(250),
@@ -198,6 +191,7 @@ impl Default for Config {
             events_initial: 512,
             initial_sync_window: Micros::from_secs(2),
             events_queued_max: 1_024,
+            event_bytes_max: 4 << 20,
         }
     }
 }
@@ -251,21 +245,11 @@ impl Config {
         let ms = Micros::from_millis;
         let s = Micros::from_secs;
         within("mtu", self.mtu, MTU_MIN..=DATAGRAM_MAX, "1000 to 1200 bytes")?;
-        within(
-            "channels",
-            self.channels.len(),
-            1..=CHANNELS_MAX,
-            "1 to 15 channels",
-        )?;
+        within("channels", self.channels.len(), 1..=CHANNELS_MAX, "1 to 15 channels")?;
         for channel in &self.channels {
             channel.check()?;
         }
-        within(
-            "connect_timeout",
-            self.connect_timeout,
-            ms(100)..=s(60),
-            "0.1 to 60 s",
-        )?;
+        within("connect_timeout", self.connect_timeout, ms(100)..=s(60), "0.1 to 60 s")?;
         within(
             "handshake_resend",
             self.handshake_resend,
@@ -273,12 +257,7 @@ impl Config {
             "20 ms to connect_timeout",
         )?;
         within("keepalive", self.keepalive, ms(50)..=s(60), "0.05 to 60 s")?;
-        within(
-            "peer_timeout",
-            self.peer_timeout,
-            ms(200)..=s(600),
-            "0.2 to 600 s",
-        )?;
+        within("peer_timeout", self.peer_timeout, ms(200)..=s(600), "0.2 to 600 s")?;
         if self.peer_timeout < self.keepalive + self.keepalive {
             return Err(ConfigError::new(
                 "peer_timeout",
@@ -286,19 +265,9 @@ impl Config {
                 "at least 2 × keepalive",
             ));
         }
-        within(
-            "disconnect_timeout",
-            self.disconnect_timeout,
-            ms(50)..=s(60),
-            "0.05 to 60 s",
-        )?;
+        within("disconnect_timeout", self.disconnect_timeout, ms(50)..=s(60), "0.05 to 60 s")?;
         within("ack_delay", self.ack_delay, ms(0)..=ms(200), "0 to 200 ms")?;
-        within(
-            "resend_timeout_min",
-            self.resend_timeout_min,
-            ms(5)..=s(10),
-            "5 ms to 10 s",
-        )?;
+        within("resend_timeout_min", self.resend_timeout_min, ms(5)..=s(10), "5 ms to 10 s")?;
         within(
             "resend_timeout_max",
             self.resend_timeout_max,
@@ -314,18 +283,14 @@ impl Config {
             self.events_per_tick..=65_536,
             "events_per_tick to 65536",
         )?;
-        within(
-            "initial_sync_window",
-            self.initial_sync_window,
-            ms(0)..=s(60),
-            "0 to 60 s",
-        )?;
+        within("initial_sync_window", self.initial_sync_window, ms(0)..=s(60), "0 to 60 s")?;
         within(
             "events_queued_max",
             self.events_queued_max,
             self.events_initial.max(512)..=1 << 20,
             "the larger of 512 and events_initial, to 1048576",
         )?;
+        within("event_bytes_max", self.event_bytes_max, 1 << 16..=1 << 30, "64 KiB to 1 GiB")?;
         self.rate.check()
     }
 
@@ -333,13 +298,9 @@ impl Config {
     pub(crate) fn layout_hash(&self) -> u64 {
         // FNV-1a, as for names; written out because only its definition in the standard matters here.
         let kinds = self.channels.iter().map(|channel| channel.kind.code());
-        self.schema_hash
-            .to_le_bytes()
-            .into_iter()
-            .chain(kinds)
-            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-            })
+        self.schema_hash.to_le_bytes().into_iter().chain(kinds).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        })
     }
 }
 
@@ -353,25 +314,10 @@ impl ChannelConfig {
             true => "1 to 460800 bytes (512 fragments)",
             false => "1 to 57600 bytes (64 fragments)",
         };
-        within(
-            "message_bytes_max",
-            self.message_bytes_max,
-            1..=fragments * FRAGMENT_BYTES,
-            allowed,
-        )?;
+        within("message_bytes_max", self.message_bytes_max, 1..=fragments * FRAGMENT_BYTES, allowed)?;
         let room = self.message_bytes_max..=1 << 30;
-        within(
-            "pending_bytes_max",
-            self.pending_bytes_max,
-            room.clone(),
-            "message_bytes_max to 1 GiB",
-        )?;
-        within(
-            "receive_bytes_max",
-            self.receive_bytes_max,
-            room,
-            "message_bytes_max to 1 GiB",
-        )
+        within("pending_bytes_max", self.pending_bytes_max, room.clone(), "message_bytes_max to 1 GiB")?;
+        within("receive_bytes_max", self.receive_bytes_max, room, "message_bytes_max to 1 GiB")
     }
 }
 
@@ -379,12 +325,7 @@ impl ListenConfig {
     /// Checks every field.
     pub fn check(&self) -> Result<(), ConfigError> {
         within("peers_max", self.peers_max, 1..=PEERS_MAX, "1 to 65535")?;
-        within(
-            "peers_connecting_max",
-            self.peers_connecting_max,
-            1..=PEERS_MAX,
-            "1 to 65535",
-        )?;
+        within("peers_connecting_max", self.peers_connecting_max, 1..=PEERS_MAX, "1 to 65535")?;
         let rate = 1..=10_000_000;
         within(
             "unproven_per_address_per_second",
@@ -392,24 +333,9 @@ impl ListenConfig {
             rate.clone(),
             "1 to 10000000",
         )?;
-        within(
-            "unproven_per_second",
-            self.unproven_per_second,
-            rate.clone(),
-            "1 to 10000000",
-        )?;
-        within(
-            "handshakes_per_second",
-            self.handshakes_per_second,
-            rate,
-            "1 to 10000000",
-        )?;
-        within(
-            "resume_window",
-            self.resume_window,
-            Micros::ZERO..=Micros::from_secs(3_600),
-            "0 to 3600 s",
-        )
+        within("unproven_per_second", self.unproven_per_second, rate.clone(), "1 to 10000000")?;
+        within("handshakes_per_second", self.handshakes_per_second, rate, "1 to 10000000")?;
+        within("resume_window", self.resume_window, Micros::ZERO..=Micros::from_secs(3_600), "0 to 3600 s")
     }
 }
 
@@ -425,29 +351,11 @@ mod tests {
 
     #[test]
     fn an_error_names_field_value_and_range() {
-        let error = Config {
-            mtu: 9_000,
-            ..Config::default()
-        }
-        .check()
-        .unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "mtu = 9000 is not allowed: use 1000 to 1200 bytes"
-        );
-        let error = Config {
-            channels: vec![],
-            ..Config::default()
-        }
-        .check()
-        .unwrap_err();
+        let error = Config { mtu: 9_000, ..Config::default() }.check().unwrap_err();
+        assert_eq!(error.to_string(), "mtu = 9000 is not allowed: use 1000 to 1200 bytes");
+        let error = Config { channels: vec![], ..Config::default() }.check().unwrap_err();
         assert_eq!(error.field, "channels");
-        let error = ListenConfig {
-            peers_max: 0,
-            ..ListenConfig::default()
-        }
-        .check()
-        .unwrap_err();
+        let error = ListenConfig { peers_max: 0, ..ListenConfig::default() }.check().unwrap_err();
         assert_eq!((error.field, error.value.as_str()), ("peers_max", "0"));
     }
 
@@ -463,10 +371,7 @@ mod tests {
         let base = Config::default();
         let mut swapped = base.clone();
         swapped.channels.swap(1, 2);
-        let other_schema = Config {
-            schema_hash: 1,
-            ..base.clone()
-        };
+        let other_schema = Config { schema_hash: 1, ..base.clone() };
         assert_ne!(base.layout_hash(), swapped.layout_hash());
         assert_ne!(base.layout_hash(), other_schema.layout_hash());
     }

@@ -74,7 +74,7 @@ pub(crate) struct Admission {
     pub address: SocketAddr,
     pub client_nonce: [u8; NONCE_BYTES],
     pub client_alias: Option<u16>,
-    /// When the cookie that proved the address was issued, in seconds.
+    /// When the cookie that proved the address was issued, in milliseconds.
     pub cookie_issued: u32,
     pub accept: Accept,
     pub accept_packet: Vec<u8>,
@@ -149,11 +149,8 @@ impl Connection {
     pub fn accepted(now: Micros, admission: Admission, config: &Config) -> Connection {
         let mut connection = Connection::new(now, admission.address, config);
         connection.session_id = admission.accept.session_id;
-        connection.session = session_ref(
-            admission.keys.is_some(),
-            admission.accept.session_id,
-            admission.client_alias,
-        );
+        connection.session =
+            session_ref(admission.keys.is_some(), admission.accept.session_id, admission.client_alias);
         connection.keys = admission.keys.map(|keys| Keys {
             seal: keys.to_client,
             open: keys.to_server,
@@ -235,9 +232,9 @@ impl Connection {
         self.client_nonce == *client_nonce
     }
 
-    /// Whether this server-side connection goes on and came of a younger cookie than one issued then.
+    /// Whether this server-side connection goes on and came of a cookie that is not older than one issued then.
     pub fn is_younger_than(&self, cookie_issued: u32) -> bool {
-        self.state != State::Disconnected && self.cookie_issued > cookie_issued
+        self.state != State::Disconnected && self.cookie_issued.wrapping_sub(cookie_issued) as i32 >= 0
     }
 
     /// Whether this is a server's connection that waits for its first packet.
@@ -310,9 +307,7 @@ impl Connection {
         let limits = (context.config, outgoing::whole_message_max(context.config.mtu));
         let outcomes = &mut self.outcomes;
         self.outbox
-            .push(channel, message, tag, limits, context.pool, |dropped| {
-                report(outcomes, dropped, false)
-            })
+            .push(channel, message, tag, limits, context.pool, |dropped| report(outcomes, dropped, false))
     }
 
     /// The next event, if this tick's limit allows one.
@@ -320,8 +315,7 @@ impl Connection {
         if let Some((tag, acked)) = self.outcomes.pop_front() {
             return Some(Event::Outcome { tag, acked });
         }
-        self.events
-            .poll(now, tick, self.connected_at, context.config, context.pool)
+        self.events.poll(now, tick, self.connected_at, context.config, context.pool)
     }
 
     /// Says goodbye; the reason travels to the other side.
@@ -330,11 +324,8 @@ impl Connection {
             State::Connecting => self.end(now, DisconnectReason::Cancelled, None),
             State::Connected => {
                 if self.state.transition_to(State::Disconnecting) {
-                    self.goodbye = Some(Goodbye {
-                        reason,
-                        next_send: now,
-                        ends: now + config.disconnect_timeout,
-                    });
+                    self.goodbye =
+                        Some(Goodbye { reason, next_send: now, ends: now + config.disconnect_timeout });
                 }
             }
             State::Disconnecting | State::Disconnected => {}
@@ -349,7 +340,7 @@ impl Connection {
     /// Ends the connection without a word to the other side.
     pub fn end(&mut self, now: Micros, reason: DisconnectReason, reject: Option<(RejectReason, u64)>) {
         if self.state == State::Connected && reason != DisconnectReason::Timeout {
-            // The other side may still talk to us; let it know when it does.
+            // A goodbye of the other side may be on its way, and wants its confirmation.
             self.draining_until = Some(now + Micros::from_secs(1));
         }
         if self.state.transition_to(State::Disconnected) {
@@ -373,9 +364,8 @@ impl Connection {
                     return self.end(now, DisconnectReason::Timeout, None);
                 }
                 // Also with nothing in flight: acknowledgements that follow a lost packet wait to be forgotten.
-                let lost = self
-                    .detect_losses(now, context)
-                    .and_then(|()| self.probe_if_due(now, context.config));
+                let lost =
+                    self.detect_losses(now, context).and_then(|()| self.probe_if_due(now, context.config));
                 if lost.is_err() {
                     return self.disconnect(now, DisconnectReason::Undeliverable, context.config);
                 }
@@ -401,13 +391,11 @@ impl Connection {
         let never = Micros::MAX;
         match self.state {
             State::Connecting => {
-                let handshake = self
-                    .handshake
+                let handshake = self.handshake.as_ref().map_or(never, |handshake| handshake.deadline());
+                let accepting = self
+                    .accepting
                     .as_ref()
-                    .map_or(never, |handshake| handshake.deadline());
-                let accepting = self.accepting.as_ref().map_or(never, |accepting| {
-                    if accepting.is_due { now } else { accepting.ends }
-                });
+                    .map_or(never, |accepting| if accepting.is_due { now } else { accepting.ends });
                 handshake.min(accepting)
             }
             State::Connected => {
@@ -420,26 +408,19 @@ impl Connection {
                 };
                 let timers = [
                     self.last_received + config.peer_timeout,
-                    if self.is_greeting_due {
-                        now
-                    } else {
-                        self.last_sent + config.keepalive
-                    },
+                    if self.is_greeting_due { now } else { self.last_sent + config.keepalive },
                     self.window.ack_at().unwrap_or(never),
                     loss.unwrap_or(never),
                     probe.unwrap_or(never),
-                    self.probe
-                        .as_ref()
-                        .map_or(never, |probe| probe.deadline(outgoing::CHALLENGE_BYTES)),
+                    self.probe.as_ref().map_or(never, |probe| probe.deadline(outgoing::CHALLENGE_BYTES)),
                     if self.path_response.is_some() { now } else { never },
                     self.data_deadline(now, config).unwrap_or(never),
                 ];
                 timers.into_iter().min().unwrap_or(never)
             }
-            State::Disconnecting => self
-                .goodbye
-                .as_ref()
-                .map_or(never, |goodbye| goodbye.next_send.min(goodbye.ends)),
+            State::Disconnecting => {
+                self.goodbye.as_ref().map_or(never, |goodbye| goodbye.next_send.min(goodbye.ends))
+            }
             State::Disconnected => {
                 let draining = self.draining_until.unwrap_or(never);
                 if self.confirm_due { now } else { draining }
@@ -450,9 +431,7 @@ impl Connection {
     /// Gives all buffers back.
     pub fn release(&mut self, pool: &mut BufferPool) {
         self.outbox.release(pool);
-        self.receivers
-            .iter_mut()
-            .for_each(|receiver| receiver.release(pool));
+        self.receivers.iter_mut().for_each(|receiver| receiver.release(pool));
         self.events.release(pool);
     }
 
@@ -461,11 +440,7 @@ impl Connection {
             && !handshake.handle_timeout(now, context.config, context.entropy)
         {
             self.end(now, DisconnectReason::ConnectTimeout, None);
-        } else if self
-            .accepting
-            .as_ref()
-            .is_some_and(|accepting| now >= accepting.ends)
-        {
+        } else if self.accepting.as_ref().is_some_and(|accepting| now >= accepting.ends) {
             self.end(now, DisconnectReason::ConnectTimeout, None);
         }
     }
@@ -484,15 +459,11 @@ impl Connection {
 
     fn rtt(&self) -> Micros {
         let rtt = self.rate.rtt();
-        rtt.smoothed()
-            .max(rtt.latest())
-            .unwrap_or(crate::pacing::rtt::INITIAL_RTO)
+        rtt.smoothed().max(rtt.latest()).unwrap_or(crate::pacing::rtt::INITIAL_RTO)
     }
 
     fn resend_timeout(&self, config: &Config) -> Micros {
-        self.rate
-            .rtt()
-            .rto(config.resend_timeout_min, config.resend_timeout_max)
+        self.rate.rtt().rto(config.resend_timeout_min, config.resend_timeout_max)
     }
 
     /// The age at which a packet that nothing overtook counts as lost.
@@ -507,14 +478,7 @@ impl Connection {
             return Ok(());
         }
         let (rtt, age_max) = (self.rtt(), self.age_max(context.config));
-        let Connection {
-            sent,
-            outbox,
-            outcomes,
-            rate,
-            counters,
-            ..
-        } = self;
+        let Connection { sent, outbox, outcomes, rate, counters, .. } = self;
         let mut result = Ok(());
         sent.detect_losses(now, rtt, age_max, |number, packet, carries| {
             rate.handle_lost(now, packet.sent_at);

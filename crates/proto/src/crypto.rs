@@ -38,10 +38,7 @@ pub struct Entropy {
 impl Entropy {
     /// A generator. The seed must be secret and used once.
     pub fn new(seed: &[u8; 32]) -> Entropy {
-        Entropy {
-            key: hmac::Key::new(hmac::HMAC_SHA256, seed),
-            counter: 0,
-        }
+        Entropy { key: hmac::Key::new(hmac::HMAC_SHA256, seed), counter: 0 }
     }
 
     /// The next random bytes, at most 32.
@@ -69,10 +66,7 @@ pub struct KeyPair {
 
 impl std::fmt::Debug for KeyPair {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("KeyPair")
-            .field("public", &self.public)
-            .finish_non_exhaustive()
+        formatter.debug_struct("KeyPair").field("public", &self.public).finish_non_exhaustive()
     }
 }
 
@@ -109,12 +103,7 @@ impl SharedSecret {
     /// The key that seals the Response.
     pub fn response_key(&self, client_nonce: &[u8; NONCE_BYTES], transcript: &[u8]) -> SealKey {
         let mut key = [0; 32];
-        expand(
-            client_nonce,
-            &self.0,
-            &[b"netloom response", transcript],
-            &mut key,
-        );
+        expand(client_nonce, &self.0, &[b"netloom response", transcript], &mut key);
         SealKey::new(&key)
     }
 
@@ -143,11 +132,7 @@ impl SharedSecret {
         let to_client = SealKey::new(&half);
         let mut fingerprint = [0; 8];
         fingerprint.copy_from_slice(&material[64..]);
-        SessionKeys {
-            to_server,
-            to_client,
-            fingerprint: u64::from_le_bytes(fingerprint),
-        }
+        SessionKeys { to_server, to_client, fingerprint: u64::from_le_bytes(fingerprint) }
     }
 }
 
@@ -196,9 +181,7 @@ impl SealKey {
     /// Opens a packet in place: its payload, or `None` if a single bit of header or payload is not what was sealed.
     pub fn open<'a>(&self, number: u64, packet: &'a mut [u8], header: usize) -> Option<&'a mut [u8]> {
         let (associated, body) = packet.split_at_mut_checked(header)?;
-        self.0
-            .open_in_place(nonce(number), Aad::from(&*associated), body)
-            .ok()
+        self.0.open_in_place(nonce(number), Aad::from(&*associated), body).ok()
     }
 }
 
@@ -235,24 +218,24 @@ impl CookieKey {
         CookieKey(hmac::Key::new(hmac::HMAC_SHA256, &entropy.bytes::<32>()))
     }
 
-    /// The cookie for `claims`, issued at `seconds`.
-    pub fn issue(&self, seconds: u32, claims: &[u8]) -> [u8; COOKIE_BYTES] {
+    /// The cookie for `claims`, issued at `millis`.
+    pub fn issue(&self, millis: u32, claims: &[u8]) -> [u8; COOKIE_BYTES] {
         let mut cookie = [0; COOKIE_BYTES];
-        cookie[..4].copy_from_slice(&seconds.to_le_bytes());
-        cookie[4..].copy_from_slice(&self.mac(seconds, claims));
+        cookie[..4].copy_from_slice(&millis.to_le_bytes());
+        cookie[4..].copy_from_slice(&self.mac(millis, claims));
         cookie
     }
 
     /// When this cookie was issued; `None` if it was not issued with this key for these claims.
     pub fn issued_at(&self, cookie: &[u8; COOKIE_BYTES], claims: &[u8]) -> Option<u32> {
-        let (seconds, mac) = cookie.split_first_chunk::<4>()?;
-        let seconds = u32::from_le_bytes(*seconds);
-        equal_in_constant_time(&self.mac(seconds, claims), mac).then_some(seconds)
+        let (millis, mac) = cookie.split_first_chunk::<4>()?;
+        let millis = u32::from_le_bytes(*millis);
+        equal_in_constant_time(&self.mac(millis, claims), mac).then_some(millis)
     }
 
-    fn mac(&self, seconds: u32, claims: &[u8]) -> [u8; COOKIE_MAC_BYTES] {
+    fn mac(&self, millis: u32, claims: &[u8]) -> [u8; COOKIE_MAC_BYTES] {
         let mut context = hmac::Context::with_key(&self.0);
-        context.update(&seconds.to_le_bytes());
+        context.update(&millis.to_le_bytes());
         context.update(claims);
         let mut mac = [0; COOKIE_MAC_BYTES];
         mac.copy_from_slice(&context.sign().as_ref()[..COOKIE_MAC_BYTES]);
@@ -312,8 +295,7 @@ mod tests {
             ([1; 16], [2; 16], b"TRANSCRIPT"),
         ] {
             assert_ne!(
-                ours.session_keys(&client_nonce, &server_nonce, transcript)
-                    .fingerprint,
+                ours.session_keys(&client_nonce, &server_nonce, transcript).fingerprint,
                 a.fingerprint
             );
         }
@@ -321,10 +303,7 @@ mod tests {
         let mut packet = *b"headpayload-----------------";
         let length = a.to_server.seal(5, &mut packet, 4, 11);
         assert_eq!(length, 27);
-        assert_eq!(
-            b.to_server.open(5, &mut packet[..length], 4).as_deref(),
-            Some(&b"payload"[..])
-        );
+        assert_eq!(b.to_server.open(5, &mut packet[..length], 4).as_deref(), Some(&b"payload"[..]));
     }
 
     #[test]
@@ -342,53 +321,32 @@ mod tests {
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert!(key.open(9, &mut damaged[..length], 6).is_none(), "bit {bit}");
         }
-        assert!(
-            key.open(8, &mut sealed[..length].to_vec(), 6).is_none(),
-            "another packet number"
-        );
-        assert!(
-            key.open(9, &mut sealed[..3], 6).is_none(),
-            "shorter than its header"
-        );
+        assert!(key.open(8, &mut sealed[..length].to_vec(), 6).is_none(), "another packet number");
+        assert!(key.open(9, &mut sealed[..3], 6).is_none(), "shorter than its header");
     }
 
     #[test]
     fn a_cookie_is_good_only_for_its_key_and_claims() {
         let mut entropy = Entropy::new(&[1; 32]);
-        let (key, other) = (
-            CookieKey::generate(&mut entropy),
-            CookieKey::generate(&mut entropy),
-        );
+        let (key, other) = (CookieKey::generate(&mut entropy), CookieKey::generate(&mut entropy));
         let cookie = key.issue(77, b"address and nonce");
         assert_eq!(key.issued_at(&cookie, b"address and nonce"), Some(77));
         assert_eq!(key.issued_at(&cookie, b"another address"), None);
         assert_eq!(other.issued_at(&cookie, b"address and nonce"), None);
         let mut later = cookie;
         later[0] += 1;
-        assert_eq!(
-            key.issued_at(&later, b"address and nonce"),
-            None,
-            "the time is covered"
-        );
+        assert_eq!(key.issued_at(&later, b"address and nonce"), None, "the time is covered");
     }
 
     #[test]
     fn the_checksum_covers_the_protocol_id() {
         assert_ne!(Checksum::new(1).of(b"packet"), Checksum::new(2).of(b"packet"));
-        assert_eq!(
-            crc32c::crc32c(b"123456789"),
-            0xe306_9283,
-            "the Castagnoli polynomial"
-        );
+        assert_eq!(crc32c::crc32c(b"123456789"), 0xe306_9283, "the Castagnoli polynomial");
     }
 
     #[test]
     fn entropy_repeats_only_for_the_same_seed() {
-        let (mut a, mut b, mut c) = (
-            Entropy::new(&[1; 32]),
-            Entropy::new(&[1; 32]),
-            Entropy::new(&[2; 32]),
-        );
+        let (mut a, mut b, mut c) = (Entropy::new(&[1; 32]), Entropy::new(&[1; 32]), Entropy::new(&[2; 32]));
         let first = a.u64();
         assert_eq!(first, b.u64());
         assert_ne!(first, a.u64());

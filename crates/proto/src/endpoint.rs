@@ -8,33 +8,6 @@
 //!  poll_event ◀─────── disconnects of any peer, then data, then new peers; in order within a peer
 //! ```
 
-pub(crate) mod admission;
-mod listener;
-mod resume;
-
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
-use std::net::SocketAddr;
-
-use netloom_wire::Micros;
-
-use crate::channel::SendError;
-use crate::config::{Config, ConfigError, ListenConfig};
-use crate::connection::{Admission, Connection, Context};
-use crate::crypto::{Checksum, Entropy};
-use crate::events::Event;
-use crate::frame::ChannelTable;
-use crate::handshake::{Accept, ResumeToken};
-use crate::limits::{PEERS_MAX, STATELESS_REPLIES_MAX};
-use crate::packet::{Header, PacketType, SessionRef, packet_type};
-use crate::pool::BufferPool;
-use crate::reason::{DisconnectReason, RejectReason};
-use crate::state::State;
-use crate::stats::Stats;
-use crate::validate::{Rejection, Rejections};
-use listener::{Applicant, Listener, Reply};
-use resume::TokenDigest;
-
 /// What connections share, borrowed field by field so that a slot can be borrowed beside it.
 macro_rules! context {
     ($endpoint:ident) => {
@@ -47,6 +20,34 @@ macro_rules! context {
         }
     };
 }
+
+pub(crate) mod admission;
+mod books;
+mod incoming;
+mod listener;
+mod resume;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::net::SocketAddr;
+
+use netloom_wire::Micros;
+
+use crate::channel::SendError;
+use crate::config::{Config, ConfigError, ListenConfig};
+use crate::connection::{Connection, Context};
+use crate::crypto::{Checksum, Entropy};
+use crate::events::Event;
+use crate::frame::ChannelTable;
+use crate::handshake::ResumeToken;
+use crate::packet::{PacketType, packet_type};
+use crate::pool::BufferPool;
+use crate::reason::DisconnectReason;
+use crate::state::State;
+use crate::stats::Stats;
+use crate::validate::Rejections;
+use listener::{Listener, Reply};
+use resume::TokenDigest;
 
 /// A peer of an endpoint. Never used again for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -246,10 +247,7 @@ impl Endpoint {
     /// Those peers.
     pub fn peers(&self) -> impl Iterator<Item = PeerId> + '_ {
         let live = self.slots.iter().enumerate().filter(|(_, slot)| slot.is_live);
-        live.map(|(index, slot)| PeerId {
-            index: index as u16,
-            generation: slot.generation,
-        })
+        live.map(|(index, slot)| PeerId { index: index as u16, generation: slot.generation })
     }
 
     /// Datagrams dropped, by reason.
@@ -259,8 +257,7 @@ impl Endpoint {
 
     /// Where a peer stands.
     pub fn state(&self, peer: PeerId) -> State {
-        self.connection(peer)
-            .map_or(State::Disconnected, Connection::state)
+        self.connection(peer).map_or(State::Disconnected, Connection::state)
     }
 
     /// Where a peer's packets go.
@@ -292,11 +289,7 @@ impl Endpoint {
         resume: Option<ResumeToken>,
     ) -> Result<PeerId, ConnectError> {
         let now = self.advance(now);
-        if self
-            .addresses
-            .get(&to)
-            .is_some_and(|&index| self.slots[usize::from(index)].is_live)
-        {
+        if self.addresses.get(&to).is_some_and(|&index| self.slots[usize::from(index)].is_live) {
             return Err(ConnectError::AlreadyConnected(to));
         }
         let index = self.allocate().ok_or(ConnectError::Full)?;
@@ -392,11 +385,7 @@ impl Endpoint {
             return Some(Transmit { to: reply.to, length });
         }
         while self.swept < self.slots.len() {
-            let index = if self.cursor < self.slots.len() {
-                self.cursor
-            } else {
-                0
-            };
+            let index = if self.cursor < self.slots.len() { self.cursor } else { 0 };
             if self.wakes[index] <= now
                 && let Some(transmit) = self.poll_slot(now, index, out)
             {
@@ -415,11 +404,7 @@ impl Endpoint {
         if !self.replies.is_empty() {
             return Some(self.now);
         }
-        self.wakes
-            .iter()
-            .copied()
-            .min()
-            .filter(|&wake| wake != Micros::MAX)
+        self.wakes.iter().copied().min().filter(|&wake| wake != Micros::MAX)
     }
 
     /// The next event. Call until `None`; what this tick's limits hold back comes in the next.
@@ -428,10 +413,7 @@ impl Endpoint {
         let (now, tick) = (self.now, self.tick);
         let mut context = context!(self);
         let slot = &mut self.slots[usize::from(index)];
-        let peer = PeerId {
-            index,
-            generation: slot.generation,
-        };
+        let peer = PeerId { index, generation: slot.generation };
         let event = slot.connection.as_mut()?.poll_event(now, tick, &mut context)?;
         Some((peer, event))
     }
@@ -451,18 +433,12 @@ impl Endpoint {
     }
 
     fn connection(&self, peer: PeerId) -> Option<&Connection> {
-        let slot = self
-            .slots
-            .get(peer.index())
-            .filter(|slot| slot.generation == peer.generation)?;
+        let slot = self.slots.get(peer.index()).filter(|slot| slot.generation == peer.generation)?;
         slot.connection.as_deref()
     }
 
     fn connection_mut(&mut self, peer: PeerId) -> Option<&mut Connection> {
-        let slot = self
-            .slots
-            .get_mut(peer.index())
-            .filter(|slot| slot.generation == peer.generation)?;
+        let slot = self.slots.get_mut(peer.index()).filter(|slot| slot.generation == peer.generation)?;
         slot.connection.as_deref_mut()
     }
 
@@ -474,191 +450,11 @@ impl Endpoint {
         tag: Option<u64>,
     ) -> Result<(), SendError> {
         let mut context = context!(self);
-        let slot = self
-            .slots
-            .get_mut(peer.index())
-            .filter(|slot| slot.generation == peer.generation);
-        let connection = slot
-            .and_then(|slot| slot.connection.as_mut())
-            .ok_or(SendError::NotConnected)?;
+        let slot = self.slots.get_mut(peer.index()).filter(|slot| slot.generation == peer.generation);
+        let connection = slot.and_then(|slot| slot.connection.as_mut()).ok_or(SendError::NotConnected)?;
         connection.send(channel, message, tag, &mut context)?;
         self.wakes[peer.index()] = Micros::ZERO;
         Ok(())
-    }
-
-    fn handle_connect(&mut self, now: Micros, from: SocketAddr, datagram: &[u8]) -> Result<(), Rejection> {
-        let accepting = self.accepting;
-        let listener = self.listener.as_mut().ok_or(Rejection::NotListening)?;
-        // Whether a seat is free is decided later: a proven client may have one already, to resume or to replace.
-        let is_crowded = accepting >= listener.config.peers_connecting_max;
-        let reply = listener.handle_connect(now, from, datagram, is_crowded, &self.config)?;
-        self.reply(reply)
-    }
-
-    fn handle_response(
-        &mut self,
-        now: Micros,
-        from: SocketAddr,
-        datagram: &mut [u8],
-    ) -> Result<(), Rejection> {
-        let listener = self.listener.as_mut().ok_or(Rejection::NotListening)?;
-        let applicant = match listener.handle_response(now, from, datagram, &self.config)? {
-            Ok(applicant) => applicant,
-            Err(reply) => return self.reply(reply),
-        };
-        if let Some(&index) = self.addresses.get(&from)
-            && let Some(connection) = &mut self.slots[usize::from(index)].connection
-            && (connection.is_opened_by(&applicant.claims.nonce)
-                || connection.is_younger_than(applicant.issued))
-        {
-            // The Response of an earlier attempt, late or replayed, must not end what came after it.
-            if !connection.is_accepting() || !connection.is_opened_by(&applicant.claims.nonce) {
-                return Err(Rejection::Unsolicited);
-            }
-            connection.repeat_accept();
-            self.wakes[usize::from(index)] = Micros::ZERO;
-            return Ok(());
-        }
-        self.admit(now, from, applicant)
-    }
-
-    /// Gives a proven client a seat, or says why not.
-    fn admit(&mut self, now: Micros, from: SocketAddr, applicant: Applicant) -> Result<(), Rejection> {
-        let claims = applicant.claims;
-        let sealed = applicant.secret.is_some();
-        let listener = self.listener.as_mut().ok_or(Rejection::NotListening)?;
-        let resumed_from = match &applicant.resume {
-            None => None,
-            Some(token) => match listener.seats.redeem(now, token, sealed, from) {
-                Some(peer) => Some(peer),
-                None => {
-                    return self.reply(Reply::reject(
-                        from,
-                        &claims,
-                        RejectReason::Resume,
-                        0,
-                        &self.config,
-                    ));
-                }
-            },
-        };
-        // Whoever sat there before is gone: the same client under a new session, or the same address under a new client.
-        if let Some(old) = resumed_from.filter(|&old| self.connection(old).is_some()) {
-            self.end(now, old.index, DisconnectReason::Resumed);
-        }
-        if let Some(index) = self.addresses.get(&from).copied() {
-            // Only who was connected has lost something that can be resumed.
-            let reason = match self.slots[usize::from(index)].is_accepting {
-                true => DisconnectReason::ConnectTimeout,
-                false => DisconnectReason::Timeout,
-            };
-            self.end(now, index, reason);
-        }
-        let Some(index) = self
-            .is_full()
-            .then_some(())
-            .map_or_else(|| self.allocate(), |()| None)
-        else {
-            return self.reply(Reply::reject(from, &claims, RejectReason::Full, 0, &self.config));
-        };
-        let accept = Accept {
-            session_id: self.entropy.u64(),
-            alias: index,
-            resume: ResumeToken(self.entropy.bytes()),
-        };
-        let server_nonce = self.entropy.bytes();
-        let keys = applicant
-            .secret
-            .map(|(secret, transcript)| secret.session_keys(&claims.nonce, &server_nonce, &transcript));
-        let mut accept_packet = vec![0; crate::handshake::REPLY_MAX];
-        let seal = keys.as_ref().map(|keys| &keys.to_client);
-        let length = accept.write(
-            &claims.nonce,
-            &server_nonce,
-            seal,
-            self.config.protocol_id,
-            &mut accept_packet,
-        );
-        accept_packet.truncate(length);
-        let admission = Admission {
-            address: from,
-            client_nonce: claims.nonce,
-            client_alias: claims.alias,
-            cookie_issued: applicant.issued,
-            accept,
-            accept_packet,
-            keys,
-            resumed_from,
-        };
-        let connection = Connection::accepted(now, admission, &self.config);
-        self.sessions.insert(accept.session_id, index);
-        self.addresses.insert(from, index);
-        let peer = self.occupy(index, connection);
-        if let Some(listener) = &mut self.listener {
-            self.slots[peer.index()].seat = Some(listener.seats.insert(&accept.resume, peer, sealed, from));
-        }
-        Ok(())
-    }
-
-    /// A server's answer to an attempt of ours.
-    fn handle_answer(
-        &mut self,
-        now: Micros,
-        from: SocketAddr,
-        kind: PacketType,
-        datagram: &mut [u8],
-    ) -> Result<(), Rejection> {
-        let index = *self.addresses.get(&from).ok_or(Rejection::Unsolicited)?;
-        let context = context!(self);
-        let connection = self.slots[usize::from(index)]
-            .connection
-            .as_mut()
-            .ok_or(Rejection::Unsolicited)?;
-        let handled = match kind {
-            PacketType::Challenge => connection.handle_challenge(now, datagram, &context),
-            PacketType::Accept => connection.handle_accept(now, datagram, &context),
-            _ => connection.handle_reject_packet(now, datagram, &context),
-        };
-        if handled.is_ok() {
-            let session_id = connection.session_id();
-            if kind == PacketType::Accept {
-                self.sessions.insert(session_id, index);
-            }
-            self.settle(index);
-        }
-        handled
-    }
-
-    fn handle_session_packet(
-        &mut self,
-        now: Micros,
-        from: SocketAddr,
-        datagram: &mut [u8],
-    ) -> Result<(), Rejection> {
-        let parsed = Header::parse(datagram, self.listener.is_some())?;
-        let index = match parsed.0.session {
-            SessionRef::Id(id) => self.sessions.get(&id).copied(),
-            SessionRef::Alias(alias) => Some(alias),
-            SessionRef::Address => self.addresses.get(&from).copied(),
-        };
-        let index = index.ok_or(Rejection::UnknownSession)?;
-        let mut context = context!(self);
-        let slot = self
-            .slots
-            .get_mut(usize::from(index))
-            .ok_or(Rejection::UnknownSession)?;
-        let connection = slot.connection.as_mut().ok_or(Rejection::UnknownSession)?;
-        let address = connection.address();
-        let handled = connection.handle_packet(now, from, datagram, parsed, &mut context);
-        if connection.address() != address {
-            let moved = connection.address();
-            if self.addresses.get(&address) == Some(&index) {
-                self.addresses.remove(&address);
-            }
-            self.addresses.insert(moved, index);
-        }
-        self.settle(index);
-        handled
     }
 
     fn poll_slot(&mut self, now: Micros, index: usize, out: &mut [u8]) -> Option<Transmit> {
@@ -695,152 +491,5 @@ impl Endpoint {
         };
         connection.end(now, reason, None);
         self.settle(index);
-    }
-
-    /// Brings the endpoint's books in line with a connection that was touched.
-    fn settle(&mut self, index: u16) {
-        let place = usize::from(index);
-        let slot = &mut self.slots[place];
-        let Some(connection) = &slot.connection else {
-            return;
-        };
-        self.wakes[place] = Micros::ZERO;
-        let has_ended = connection.ended().is_some();
-        if connection.has_events() {
-            if has_ended && !slot.is_queued_as_ended {
-                slot.is_queued_as_ended = true;
-                self.ready.ended.push_back(index);
-            } else if !slot.is_queued {
-                slot.is_queued = true;
-                let queue = if connection.is_new() {
-                    &mut self.ready.new
-                } else {
-                    &mut self.ready.talking
-                };
-                queue.push_back(index);
-            }
-        }
-        if slot.is_accepting && !connection.is_accepting() {
-            slot.is_accepting = false;
-            self.accepting -= 1;
-        }
-        if let Some(reason) = connection.ended().filter(|_| slot.is_live) {
-            slot.is_live = false;
-            self.live -= 1;
-            if let (Some(listener), Some(seat)) = (&mut self.listener, slot.seat.take()) {
-                let seats_max = 2 * listener.config.peers_max;
-                match reason {
-                    DisconnectReason::Timeout | DisconnectReason::Undeliverable => {
-                        listener.seats.handle_lost(
-                            &seat,
-                            self.now + listener.config.resume_window,
-                            seats_max,
-                        );
-                    }
-                    _ => listener.seats.forget(&seat),
-                }
-            }
-        }
-        if connection.is_finished() {
-            self.vacate(index);
-        }
-    }
-
-    fn is_full(&self) -> bool {
-        self.listener.as_ref().is_some_and(|listener| {
-            self.live >= listener.config.peers_max || self.accepting >= listener.config.peers_connecting_max
-        })
-    }
-
-    fn reply(&mut self, reply: Reply) -> Result<(), Rejection> {
-        if self.replies.len() >= STATELESS_REPLIES_MAX {
-            return Err(Rejection::RateLimited);
-        }
-        self.replies.push_back(reply);
-        Ok(())
-    }
-
-    fn allocate(&mut self) -> Option<u16> {
-        if let Some(index) = self.free.pop_front() {
-            return Some(index);
-        }
-        if self.slots.len() >= PEERS_MAX {
-            return None;
-        }
-        self.slots.push(Slot::default());
-        self.wakes.push(Micros::MAX);
-        self.timers.push(Micros::MAX);
-        Some((self.slots.len() - 1) as u16)
-    }
-
-    fn occupy(&mut self, index: u16, connection: Connection) -> PeerId {
-        let slot = &mut self.slots[usize::from(index)];
-        slot.is_live = true;
-        self.live += 1;
-        slot.is_accepting = connection.is_accepting();
-        self.accepting += usize::from(slot.is_accepting);
-        slot.connection = Some(Box::new(connection));
-        self.wakes[usize::from(index)] = Micros::ZERO;
-        self.timers[usize::from(index)] = Micros::ZERO;
-        PeerId {
-            index,
-            generation: slot.generation,
-        }
-    }
-
-    fn vacate(&mut self, index: u16) {
-        let slot = &mut self.slots[usize::from(index)];
-        let Some(mut connection) = slot.connection.take() else {
-            return;
-        };
-        connection.release(&mut self.pool);
-        slot.generation = slot.generation.wrapping_add(1);
-        self.sessions.remove(&connection.session_id());
-        if self.addresses.get(&connection.address()) == Some(&index) {
-            self.addresses.remove(&connection.address());
-        }
-        self.wakes[usize::from(index)] = Micros::MAX;
-        self.timers[usize::from(index)] = Micros::MAX;
-        self.free.push_back(index);
-    }
-
-    /// The peer whose event comes next.
-    fn next_ready(&mut self) -> Option<u16> {
-        loop {
-            let ended = !self.ready.ended.is_empty();
-            let Ready {
-                ended: first,
-                talking,
-                new,
-                ..
-            } = &mut self.ready;
-            let queue = [first, talking, new]
-                .into_iter()
-                .find(|queue| !queue.is_empty())?;
-            let index = *queue.front()?;
-            let (now, tick) = (self.now, self.tick);
-            let mut context = context!(self);
-            let slot = &mut self.slots[usize::from(index)];
-            if slot
-                .connection
-                .as_mut()
-                .is_some_and(|connection| connection.has_event(now, tick, &mut context))
-            {
-                return Some(index);
-            }
-            queue.pop_front();
-            match ended {
-                true => slot.is_queued_as_ended = false,
-                false => slot.is_queued = false,
-            }
-            match &slot.connection {
-                Some(connection) if connection.has_events() && !slot.is_queued => {
-                    slot.is_queued = true;
-                    self.ready.deferred.push_back(index);
-                }
-                Some(connection) if connection.is_finished() => self.vacate(index),
-                _ => {}
-            }
-        }
     }
 }

@@ -38,7 +38,8 @@ pub enum Event<'a> {
     Outcome {
         /// The tag.
         tag: u64,
-        /// Whether it arrived; `false` means that it is believed lost.
+        /// Whether the packet that carried it arrived and found room; `false` means that it is believed lost. A message
+        /// of a sequenced channel that arrived after a newer one was dropped all the same.
         acked: bool,
     },
     /// The connection has ended. Nothing follows.
@@ -52,14 +53,8 @@ pub enum Event<'a> {
 
 #[derive(Debug)]
 pub(crate) enum Queued {
-    Connected {
-        resumed_from: Option<PeerId>,
-        resume: Option<ResumeToken>,
-    },
-    Message {
-        channel: u8,
-        data: Vec<u8>,
-    },
+    Connected { resumed_from: Option<PeerId>, resume: Option<ResumeToken> },
+    Message { channel: u8, data: Vec<u8> },
 }
 
 /// Why a connection ended, and what a server that refused it said.
@@ -74,6 +69,8 @@ const PRESSURE_TICKS: u32 = 2;
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     queue: VecDeque<Queued>,
+    /// Bytes of the messages in it.
+    bytes: usize,
     /// Comes after everything else, also after what still finds its way into the queue.
     end: Option<End>,
     /// The message that the caller is looking at.
@@ -88,6 +85,7 @@ impl EventQueue {
     pub fn new() -> EventQueue {
         EventQueue {
             queue: VecDeque::new(),
+            bytes: 0,
             end: None,
             current: Vec::new(),
             tick: u64::MAX,
@@ -105,6 +103,11 @@ impl EventQueue {
         self.queue.is_empty() && self.end.is_none()
     }
 
+    /// Whether no further message finds room.
+    pub fn is_full(&mut self, config: &Config) -> bool {
+        self.inbox(0, config).room() == 0
+    }
+
     /// How often the limit was raised under pressure.
     pub fn pressure_events(&self) -> u64 {
         self.pressure_events
@@ -120,12 +123,8 @@ impl EventQueue {
     }
 
     /// A place to deliver the messages of a channel to.
-    pub fn inbox(&mut self, channel: u8, config: &Config) -> Inbox<'_> {
-        Inbox {
-            queue: &mut self.queue,
-            channel,
-            max: config.events_queued_max,
-        }
+    pub fn inbox<'a>(&'a mut self, channel: u8, config: &'a Config) -> Inbox<'a> {
+        Inbox { queue: &mut self.queue, bytes: &mut self.bytes, channel, config }
     }
 
     /// Whether an event waits and this tick's limit allows it.
@@ -160,11 +159,9 @@ impl EventQueue {
         Some(match event {
             Queued::Connected { resumed_from, resume } => Event::Connected { resumed_from, resume },
             Queued::Message { channel, data } => {
+                self.bytes -= data.len();
                 pool.give(std::mem::replace(&mut self.current, data));
-                Event::Message {
-                    channel,
-                    data: &self.current,
-                }
+                Event::Message { channel, data: &self.current }
             }
         })
     }
@@ -181,9 +178,7 @@ impl EventQueue {
         self.left = config.events_per_tick;
         if self.pressed_ticks >= PRESSURE_TICKS {
             self.pressure_events += 1;
-            self.left = self
-                .left
-                .max((PRESSURE_FACTOR * config.events_per_tick).min(PRESSURE_EVENTS_MAX));
+            self.left = self.left.max((PRESSURE_FACTOR * config.events_per_tick).min(PRESSURE_EVENTS_MAX));
         }
         if now - connected_at < config.initial_sync_window {
             self.left = self.left.max(config.events_initial);
@@ -191,6 +186,7 @@ impl EventQueue {
     }
 
     pub fn release(&mut self, pool: &mut BufferPool) {
+        self.bytes = 0;
         for event in self.queue.drain(..) {
             if let Queued::Message { data, .. } = event {
                 pool.give(data);
@@ -204,20 +200,22 @@ impl EventQueue {
 #[derive(Debug)]
 pub(crate) struct Inbox<'a> {
     queue: &'a mut VecDeque<Queued>,
+    bytes: &'a mut usize,
     channel: u8,
-    max: usize,
+    config: &'a Config,
 }
 
 impl Deliver for Inbox<'_> {
     fn room(&self) -> usize {
-        self.max.saturating_sub(self.queue.len())
+        match *self.bytes < self.config.event_bytes_max {
+            true => self.config.events_queued_max.saturating_sub(self.queue.len()),
+            false => 0,
+        }
     }
 
     fn deliver(&mut self, data: Vec<u8>) {
-        self.queue.push_back(Queued::Message {
-            channel: self.channel,
-            data,
-        });
+        *self.bytes += data.len();
+        self.queue.push_back(Queued::Message { channel: self.channel, data });
     }
 }
 
@@ -239,12 +237,8 @@ mod tests {
         (0..ticks)
             .map(|tick| {
                 let now = start + Micros::from_millis(16 * tick);
-                std::iter::from_fn(|| {
-                    events
-                        .poll(now, tick, Micros::ZERO, &config, &mut pool)
-                        .map(|_| ())
-                })
-                .count()
+                std::iter::from_fn(|| events.poll(now, tick, Micros::ZERO, &config, &mut pool).map(|_| ()))
+                    .count()
             })
             .collect()
     }

@@ -106,21 +106,13 @@ impl<'a> Frames<'a> {
         let (&count, rest) = payload.split_first().ok_or(Malformed)?;
         match count {
             0 => Err(Malformed),
-            _ => Ok(Frames {
-                rest,
-                left: usize::from(count),
-                table,
-            }),
+            _ => Ok(Frames { rest, left: usize::from(count), table }),
         }
     }
 
     /// The frames of a block, which has no count: they go on to its end.
     pub fn of_block(block: &'a [u8], table: &'a ChannelTable) -> Frames<'a> {
-        Frames {
-            rest: block,
-            left: usize::MAX,
-            table,
-        }
+        Frames { rest: block, left: usize::MAX, table }
     }
 
     /// How many frames are still to come; meaningless for a block.
@@ -153,11 +145,7 @@ impl<'a> Frames<'a> {
         }
         let kind = self.table.kind(channel).ok_or(Malformed)?;
         let has_id = form == FORM_FRAGMENT || kind != ChannelKind::Unreliable;
-        let id = if has_id {
-            u16::from_le_bytes([self.byte()?, self.byte()?])
-        } else {
-            0
-        };
+        let id = if has_id { u16::from_le_bytes([self.byte()?, self.byte()?]) } else { 0 };
         let fragment = match form {
             FORM_WHOLE => None,
             FORM_FRAGMENT => Some(self.parse_fragment(kind)?),
@@ -165,22 +153,12 @@ impl<'a> Frames<'a> {
         };
         let length = self.varint()?;
         let data = self.bytes(usize::try_from(length).map_err(|_| Malformed)?)?;
-        Ok(Frame::Message(MessageFrame {
-            channel,
-            kind,
-            id,
-            fragment,
-            data,
-        }))
+        Ok(Frame::Message(MessageFrame { channel, kind, id, fragment, data }))
     }
 
     fn parse_fragment(&mut self, kind: ChannelKind) -> Result<(u16, u16), Malformed> {
         let (index, count) = (self.varint()?, self.varint()?);
-        let most = if kind.is_reliable() {
-            RELIABLE_WINDOW / 2
-        } else {
-            UNRELIABLE_FRAGMENTS_MAX
-        };
+        let most = if kind.is_reliable() { RELIABLE_WINDOW / 2 } else { UNRELIABLE_FRAGMENTS_MAX };
         match index < count && (2..=most as u64).contains(&count) {
             true => Ok((index as u16, count as u16)),
             false => Err(Malformed),
@@ -192,26 +170,20 @@ impl<'a> Frames<'a> {
             FORM_COPY => (u64::from(self.byte()?), None),
             FORM_PARITY => {
                 let distances = self.byte()?;
-                (
-                    u64::from(distances & 0x0f),
-                    Some((u64::from(distances >> 4), self.byte()?)),
-                )
+                (u64::from(distances & 0x0f), Some((u64::from(distances >> 4), self.byte()?)))
             }
             FORM_NEAR_PARITY => (1, Some((2, 0))),
             _ => return Err(Malformed),
         };
         let farthest = parity.map_or(distance, |(other, _)| other);
         let in_order = distance > 0 && parity.is_none_or(|(other, _)| other > distance);
-        if !in_order || farthest > BLOCK_DISTANCE_MAX {
+        let is_long_for_near = form == FORM_PARITY && (distance, parity) == (1, Some((2, 0)));
+        if !in_order || farthest > BLOCK_DISTANCE_MAX || is_long_for_near {
             return Err(Malformed);
         }
         let length = self.byte()?;
         let body = self.bytes(usize::from(length))?;
-        Ok(LinkFrame {
-            distance,
-            parity,
-            body,
-        })
+        Ok(LinkFrame { distance, parity, body })
     }
 
     fn byte(&mut self) -> Result<u8, Malformed> {
@@ -281,11 +253,7 @@ impl<'a> FrameWriter<'a> {
 
     /// Bytes left, if another frame is allowed at all.
     pub fn room(&self) -> usize {
-        if self.count == u8::MAX {
-            0
-        } else {
-            self.out.len().saturating_sub(self.at)
-        }
+        if self.count == u8::MAX { 0 } else { self.out.len().saturating_sub(self.at) }
     }
 
     /// Everything after the count so far.
@@ -296,9 +264,8 @@ impl<'a> FrameWriter<'a> {
     /// Bytes that [`message`](Self::message) will take.
     pub fn message_len(frame: &MessageFrame<'_>) -> usize {
         let has_id = frame.fragment.is_some() || frame.kind != ChannelKind::Unreliable;
-        let fragment = frame.fragment.map_or(0, |(index, count)| {
-            varint::len(index.into()) + varint::len(count.into())
-        });
+        let fragment =
+            frame.fragment.map_or(0, |(index, count)| varint::len(index.into()) + varint::len(count.into()));
         1 + usize::from(has_id) * 2 + fragment + varint::len(frame.data.len() as u64) + frame.data.len()
     }
 
@@ -307,11 +274,7 @@ impl<'a> FrameWriter<'a> {
         if Self::message_len(frame) > self.room() {
             return false;
         }
-        let form = if frame.fragment.is_some() {
-            FORM_FRAGMENT
-        } else {
-            FORM_WHOLE
-        };
+        let form = if frame.fragment.is_some() { FORM_FRAGMENT } else { FORM_WHOLE };
         self.put(&[frame.channel | form << FORM_SHIFT]);
         if frame.fragment.is_some() || frame.kind != ChannelKind::Unreliable {
             self.put(&frame.id.to_le_bytes());
@@ -379,10 +342,7 @@ mod tests {
     fn messages() -> impl Strategy<Value = Vec<Message>> {
         let fragment = (2u16..=64).prop_flat_map(|count| (0..count, Just(count)));
         let data = proptest::collection::vec(any::<u8>(), 0..100);
-        proptest::collection::vec(
-            (0u8..5, any::<u16>(), proptest::option::of(fragment), data),
-            1..12,
-        )
+        proptest::collection::vec((0u8..5, any::<u16>(), proptest::option::of(fragment), data), 1..12)
     }
 
     proptest! {
@@ -424,13 +384,8 @@ mod tests {
         let table = table();
         let mut out = [0; 64];
         let mut writer = FrameWriter::new(&mut out);
-        let frame = MessageFrame {
-            channel: 3,
-            kind: ChannelKind::Unreliable,
-            id: 0,
-            fragment: None,
-            data: b"hello",
-        };
+        let frame =
+            MessageFrame { channel: 3, kind: ChannelKind::Unreliable, id: 0, fragment: None, data: b"hello" };
         assert!(writer.message(&frame) && writer.message(&frame));
         let length = writer.finish();
         for (count, valid) in [(0, false), (1, false), (2, true), (3, false)] {
@@ -446,20 +401,10 @@ mod tests {
         let table = table();
         let mut out = [0; 256];
         let mut writer = FrameWriter::new(&mut out);
-        let reliable = MessageFrame {
-            channel: 1,
-            kind: ChannelKind::Ordered,
-            id: 7,
-            fragment: None,
-            data: b"abc",
-        };
-        let other = MessageFrame {
-            channel: 3,
-            kind: ChannelKind::Unreliable,
-            id: 0,
-            fragment: None,
-            data: b"xyz",
-        };
+        let reliable =
+            MessageFrame { channel: 1, kind: ChannelKind::Ordered, id: 7, fragment: None, data: b"abc" };
+        let other =
+            MessageFrame { channel: 3, kind: ChannelKind::Unreliable, id: 0, fragment: None, data: b"xyz" };
         assert!(
             writer.message(&reliable)
                 && writer.message(&reliable)
@@ -469,12 +414,7 @@ mod tests {
         let length = writer.finish();
         let block = Frames::of_payload(&out[..length], &table).unwrap().block();
         assert_eq!(block.len(), 2 * FrameWriter::message_len(&reliable));
-        assert_eq!(
-            Frames::of_block(block, &table)
-                .filter(|frame| frame.is_ok())
-                .count(),
-            2
-        );
+        assert_eq!(Frames::of_block(block, &table).filter(|frame| frame.is_ok()).count(), 2);
     }
 
     #[test]
@@ -492,16 +432,9 @@ mod tests {
             (3, Some((2, 5)), false),
         ] {
             let mut writer = FrameWriter::new(&mut out);
-            assert!(writer.link(&LinkFrame {
-                distance,
-                parity,
-                body: b"body"
-            }));
+            assert!(writer.link(&LinkFrame { distance, parity, body: b"body" }));
             let length = writer.finish();
-            let read = Frames::of_payload(&out[..length], &table)
-                .unwrap()
-                .next()
-                .unwrap();
+            let read = Frames::of_payload(&out[..length], &table).unwrap().next().unwrap();
             assert_eq!(read.is_ok(), valid, "{distance} {parity:?}");
         }
     }

@@ -118,10 +118,7 @@ pub fn transcript(
     cookie: &[u8; COOKIE_BYTES],
 ) -> Vec<u8> {
     let mut bytes = vec![0; 8 + CLAIMS_BYTES + 32 + COOKIE_BYTES];
-    let mut writer = Writer {
-        out: &mut bytes,
-        at: 0,
-    };
+    let mut writer = Writer { out: &mut bytes, at: 0 };
     writer.put(&protocol_id.to_le_bytes());
     claims.write(&mut writer);
     writer.put(server_public);
@@ -226,26 +223,16 @@ impl<'a> Response<'a> {
         let mut reader = Reader::of_request(datagram, protocol_id)?;
         let claims = Claims::parse(&mut reader)?;
         let cookie = reader.take()?;
-        Ok(Response {
-            claims,
-            cookie,
-            packet: datagram,
-        })
+        Ok(Response { claims, cookie, packet: datagram })
     }
 
     /// Opens the rest: the resume token, if there is one.
     pub fn open(self, key: Option<&SealKey>) -> Result<Option<ResumeToken>, Rejection> {
         let end = RESPONSE_HEADER + RESPONSE_BODY;
         let body = match key {
-            None => self
-                .packet
-                .get_mut(RESPONSE_HEADER..end)
-                .ok_or(Rejection::TooShort)?,
+            None => self.packet.get_mut(RESPONSE_HEADER..end).ok_or(Rejection::TooShort)?,
             Some(key) => {
-                let sealed = self
-                    .packet
-                    .get_mut(..end + TAG_BYTES)
-                    .ok_or(Rejection::TooShort)?;
+                let sealed = self.packet.get_mut(..end + TAG_BYTES).ok_or(Rejection::TooShort)?;
                 key.open(0, sealed, RESPONSE_HEADER).ok_or(Rejection::Integrity)?
             }
         };
@@ -307,9 +294,7 @@ impl Accept {
         let packet = &mut datagram[..end];
         let body = match key {
             None => packet.get_mut(ACCEPT_HEADER..).ok_or(Rejection::TooShort)?,
-            Some(key) => key
-                .open(ACCEPT_NUMBER, packet, ACCEPT_HEADER)
-                .ok_or(Rejection::Integrity)?,
+            Some(key) => key.open(ACCEPT_NUMBER, packet, ACCEPT_HEADER).ok_or(Rejection::Integrity)?,
         };
         let mut reader = Reader { rest: body };
         let accept = Accept {
@@ -365,9 +350,7 @@ fn security_code(security: Security) -> u8 {
 }
 
 fn security_from_code(code: u8) -> Option<Security> {
-    [Security::Off, Security::Optional, Security::Required]
-        .get(usize::from(code))
-        .copied()
+    [Security::Off, Security::Optional, Security::Required].get(usize::from(code)).copied()
 }
 
 struct Writer<'a> {
@@ -405,9 +388,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Checks flags and checksum; what is left is between type and checksum.
     fn new(datagram: &'a [u8], protocol_id: u64) -> Result<Reader<'a>, Rejection> {
-        let (body, crc) = datagram
-            .split_last_chunk::<CRC_BYTES>()
-            .ok_or(Rejection::TooShort)?;
+        let (body, crc) = datagram.split_last_chunk::<CRC_BYTES>().ok_or(Rejection::TooShort)?;
         let (&first, rest) = body.split_first().ok_or(Rejection::TooShort)?;
         if first >> 4 != 0 {
             return Err(Rejection::BadFlags);
@@ -433,11 +414,7 @@ impl<'a> Reader<'a> {
     }
 
     fn end(&self) -> Result<(), Rejection> {
-        if self.rest.is_empty() {
-            Ok(())
-        } else {
-            Err(Rejection::Malformed)
-        }
+        if self.rest.is_empty() { Ok(()) } else { Err(Rejection::Malformed) }
     }
 }
 
@@ -467,21 +444,13 @@ mod tests {
         assert_eq!(length, 1000);
         assert_eq!(parse_connect(&out[..length], PROTOCOL), Ok(claims()));
 
-        let challenge = Challenge {
-            nonce: [1; 16],
-            sealed: true,
-            public: [2; 32],
-            cookie: [3; COOKIE_BYTES],
-        };
+        let challenge =
+            Challenge { nonce: [1; 16], sealed: true, public: [2; 32], cookie: [3; COOKIE_BYTES] };
         let length = challenge.write(PROTOCOL, &mut out);
         assert!(length <= REPLY_MAX);
         assert_eq!(Challenge::parse(&out[..length], PROTOCOL), Ok(challenge));
 
-        let reject = Reject {
-            nonce: [1; 16],
-            reason: RejectReason::Full,
-            detail: 9,
-        };
+        let reject = Reject { nonce: [1; 16], reason: RejectReason::Full, detail: 9 };
         let length = reject.write(PROTOCOL, &mut out);
         assert!(length <= REPLY_MAX);
         assert_eq!(Reject::parse(&out[..length], PROTOCOL), Ok(reject));
@@ -502,17 +471,10 @@ mod tests {
                 assert_eq!((response.claims, response.cookie), (claims(), [7; COOKIE_BYTES]));
                 assert_eq!(response.open(key), Ok(resume));
             }
-            let accept = Accept {
-                session_id: 99,
-                alias: 12,
-                resume: ResumeToken([6; 32]),
-            };
+            let accept = Accept { session_id: 99, alias: 12, resume: ResumeToken([6; 32]) };
             let length = accept.write(&[1; 16], &[2; 16], key, PROTOCOL, &mut out);
             assert!(length <= REPLY_MAX);
-            assert_eq!(
-                Accept::parse_nonces(&out[..length], PROTOCOL),
-                Ok([[1; 16], [2; 16]])
-            );
+            assert_eq!(Accept::parse_nonces(&out[..length], PROTOCOL), Ok([[1; 16], [2; 16]]));
             assert_eq!(Accept::open(&mut out[..length], key), Ok(accept));
         }
     }
@@ -521,14 +483,8 @@ mod tests {
     fn a_short_request_and_another_protocol_are_refused() {
         let mut out = [0; 1200];
         let length = write_connect(&claims(), PROTOCOL, 1000, &mut out);
-        assert_eq!(
-            parse_connect(&out[..length - 1], PROTOCOL),
-            Err(Rejection::Unpadded)
-        );
-        assert_eq!(
-            parse_connect(&out[..length], PROTOCOL + 1),
-            Err(Rejection::Integrity)
-        );
+        assert_eq!(parse_connect(&out[..length - 1], PROTOCOL), Err(Rejection::Unpadded));
+        assert_eq!(parse_connect(&out[..length], PROTOCOL + 1), Err(Rejection::Integrity));
         out[0] |= 0x80;
         assert_eq!(parse_connect(&out[..length], PROTOCOL), Err(Rejection::BadFlags));
     }
@@ -538,24 +494,11 @@ mod tests {
         let mut out = [0; 1200];
         let token = ResumeToken([6; 32]);
         let key = SealKey::new(&[1; 32]);
-        let length = write_response(
-            &claims(),
-            &[7; COOKIE_BYTES],
-            Some(&token),
-            Some(&key),
-            PROTOCOL,
-            1000,
-            &mut out,
-        );
-        assert!(
-            !out.windows(32).any(|window| window == [6; 32]),
-            "the token is not readable on the wire"
-        );
+        let length =
+            write_response(&claims(), &[7; COOKIE_BYTES], Some(&token), Some(&key), PROTOCOL, 1000, &mut out);
+        assert!(!out.windows(32).any(|window| window == [6; 32]), "the token is not readable on the wire");
         let response = Response::parse(&mut out[..length], PROTOCOL).unwrap();
-        assert_eq!(
-            response.open(Some(&SealKey::new(&[2; 32]))),
-            Err(Rejection::Integrity)
-        );
+        assert_eq!(response.open(Some(&SealKey::new(&[2; 32]))), Err(Rejection::Integrity));
     }
 
     #[test]
@@ -573,11 +516,7 @@ mod tests {
             (Required, Required, Some(true)),
         ];
         for (client, server, sealed) in expected {
-            assert_eq!(
-                agree_on_security(client, server),
-                sealed,
-                "{client:?} with {server:?}"
-            );
+            assert_eq!(agree_on_security(client, server), sealed, "{client:?} with {server:?}");
         }
     }
 

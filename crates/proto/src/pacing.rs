@@ -166,15 +166,12 @@ impl RateControl {
     /// A controller at the initial rate. The configuration is taken as checked; rates beyond the limits are clamped.
     pub fn new(config: &RateConfig, now: Micros) -> RateControl {
         let mut config = config.clone();
-        config.bytes_per_second_max = config
-            .bytes_per_second_max
-            .clamp(BYTES_PER_SECOND_FLOOR, BYTES_PER_SECOND_LIMIT);
-        config.bytes_per_second_min = config
-            .bytes_per_second_min
-            .clamp(BYTES_PER_SECOND_FLOOR, config.bytes_per_second_max);
-        let rate = config
-            .bytes_per_second_initial
-            .clamp(config.bytes_per_second_min, config.bytes_per_second_max);
+        config.bytes_per_second_max =
+            config.bytes_per_second_max.clamp(BYTES_PER_SECOND_FLOOR, BYTES_PER_SECOND_LIMIT);
+        config.bytes_per_second_min =
+            config.bytes_per_second_min.clamp(BYTES_PER_SECOND_FLOOR, config.bytes_per_second_max);
+        let rate =
+            config.bytes_per_second_initial.clamp(config.bytes_per_second_min, config.bytes_per_second_max);
         RateControl {
             rate,
             phase: Phase::Start,
@@ -340,17 +337,10 @@ impl RateControl {
     fn back_off(&mut self, now: Micros, delay: Micros, measured: Measured) {
         let noticeable = Micros(self.config.delay_target.0 / 8);
         let episode = match self.episode {
-            Some(Episode {
-                delay_least,
-                fruitless_cuts,
-            }) if delay + noticeable > delay_least => Episode {
-                delay_least,
-                fruitless_cuts: fruitless_cuts + 1,
-            },
-            _ => Episode {
-                delay_least: delay,
-                fruitless_cuts: 0,
-            },
+            Some(Episode { delay_least, fruitless_cuts }) if delay + noticeable > delay_least => {
+                Episode { delay_least, fruitless_cuts: fruitless_cuts + 1 }
+            }
+            _ => Episode { delay_least: delay, fruitless_cuts: 0 },
         };
         if episode.fruitless_cuts >= FRUITLESS_CUTS_MAX {
             self.rtt.restart_min(now, measured.rtt_min);
@@ -387,10 +377,7 @@ impl RateControl {
     }
 
     fn grow(&mut self, now: Micros, elapsed: Micros) {
-        let wanted = self
-            .used
-            .saturating_mul(2)
-            .max(self.config.bytes_per_second_initial);
+        let wanted = self.used.saturating_mul(2).max(self.config.bytes_per_second_initial);
         if self.rate >= wanted {
             return;
         }

@@ -174,11 +174,7 @@ impl Header {
         if let Some(ack) = self.ack {
             put(out, &mut at, &ack.newest.to_le_bytes());
             put(out, &mut at, &[ack.delay_ms]);
-            put(
-                out,
-                &mut at,
-                &ack.bits.to_le_bytes()[..ACK_BIT_BYTES[form as usize]],
-            );
+            put(out, &mut at, &ack.bits.to_le_bytes()[..ACK_BIT_BYTES[form as usize]]);
         }
         at
     }
@@ -213,27 +209,13 @@ impl Header {
                 rest = after;
                 let mut word = [0; 8];
                 word[..bytes].copy_from_slice(bits);
-                Some(Ack {
-                    newest,
-                    delay_ms,
-                    bits: u64::from_le_bytes(word),
-                    width: bytes as u8 * 8,
-                })
+                Some(Ack { newest, delay_ms, bits: u64::from_le_bytes(word), width: bytes as u8 * 8 })
             }
         };
         if rest.len() < session.trailer_bytes() {
             return Err(Rejection::TooShort);
         }
-        Ok((
-            Header {
-                kind,
-                session,
-                number,
-                ack,
-                protected,
-            },
-            datagram.len() - rest.len(),
-        ))
+        Ok((Header { kind, session, number, ack, protected }, datagram.len() - rest.len()))
     }
 }
 
@@ -273,27 +255,14 @@ mod tests {
             ack.map(|(newest, delay_ms, bits, width)| Ack {
                 newest,
                 delay_ms,
-                bits: if width == 64 {
-                    bits
-                } else {
-                    bits & ((1 << width) - 1)
-                },
+                bits: if width == 64 { bits } else { bits & ((1 << width) - 1) },
                 width,
             })
         });
         (kind, session, any::<u16>(), ack, any::<bool>()).prop_map(
             |(kind, session, number, ack, protected)| {
                 let protected = protected && kind == PacketType::Data;
-                (
-                    Header {
-                        kind,
-                        session,
-                        number,
-                        ack,
-                        protected,
-                    },
-                    session != SessionRef::Address,
-                )
+                (Header { kind, session, number, ack, protected }, session != SessionRef::Address)
             },
         )
     }

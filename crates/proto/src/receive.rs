@@ -9,7 +9,7 @@
 //! to there is old. At a steady 60 packets a second this keeps the bits at two bytes. When more packets arrive at once
 //! than an acknowledgement can name, it takes several, oldest first.
 
-use netloom_wire::Micros;
+use netloom_wire::{Micros, PacketNumber};
 
 use crate::limits::REPLAY_WINDOW;
 use crate::packet::Ack;
@@ -41,11 +41,7 @@ impl Bitmap {
         let start = newest.wrapping_sub(64);
         let (word, shift) = ((start / 64) as usize % WORDS, start % 64);
         let low = self.0[word] >> shift;
-        let high = if shift == 0 {
-            0
-        } else {
-            self.0[(word + 1) % WORDS] << (64 - shift)
-        };
+        let high = if shift == 0 { 0 } else { self.0[(word + 1) % WORDS] << (64 - shift) };
         (low | high).reverse_bits()
     }
 }
@@ -81,11 +77,10 @@ pub struct Reported {
 impl ReceiveWindow {
     /// The full packet number behind a truncated one: the candidate closest to the next expected.
     pub fn expand(&self, truncated: u16) -> u64 {
-        let expected = self.newest.map_or(0, |newest| newest + 1);
-        let distance = truncated.wrapping_sub(expected as u16) as i16;
-        expected
-            .checked_add_signed(distance.into())
-            .unwrap_or(truncated.into())
+        match self.newest {
+            Some(newest) => PacketNumber::from_truncated(truncated, PacketNumber(newest)).0,
+            None => truncated.into(),
+        }
     }
 
     /// Whether a packet with this number may still be looked at. Changes nothing.
@@ -111,9 +106,8 @@ impl ReceiveWindow {
         match self.newest {
             Some(newest) if number <= newest => {}
             newest => {
-                let first = newest
-                    .map_or(0, |newest| newest + 1)
-                    .max(number.saturating_sub(REPLAY_WINDOW - 1));
+                let first =
+                    newest.map_or(0, |newest| newest + 1).max(number.saturating_sub(REPLAY_WINDOW - 1));
                 for skipped in first..=number {
                     self.seen.clear(skipped);
                     self.taken.clear(skipped);
@@ -141,11 +135,7 @@ impl ReceiveWindow {
         if elicits {
             self.eliciting = self.eliciting.max(Some(number));
             self.unacked += 1;
-            let at = if gap || self.unacked >= 2 {
-                now
-            } else {
-                now + ack_delay
-            };
+            let at = if gap || self.unacked >= 2 { now } else { now + ack_delay };
             self.ack_at = Some(self.ack_at.map_or(at, |earlier| earlier.min(at)));
         }
     }
@@ -180,24 +170,9 @@ impl ReceiveWindow {
         let mask = if width == 64 { u64::MAX } else { (1 << width) - 1 };
         let bits = self.taken.before(newest) & mask;
         #[cfg(netloom_mutations)]
-        let bits = if crate::mutation::is(crate::mutation::Mutation::AckOfUnreceived) {
-            mask
-        } else {
-            bits
-        };
-        let ack = Ack {
-            newest: newest as u16,
-            delay_ms,
-            bits,
-            width,
-        };
-        Some((
-            ack,
-            Reported {
-                newest,
-                arrivals: self.arrivals,
-            },
-        ))
+        let bits = if crate::mutation::is(crate::mutation::Mutation::AckOfUnreceived) { mask } else { bits };
+        let ack = Ack { newest: newest as u16, delay_ms, bits, width };
+        Some((ack, Reported { newest, arrivals: self.arrivals }))
     }
 
     /// A packet with this acknowledgement has been sent.
@@ -220,9 +195,7 @@ impl ReceiveWindow {
         }
         let remembered = newest.saturating_sub(REPLAY_WINDOW - 1);
         let start = self.unreported_from.max(remembered);
-        let oldest = (start..newest)
-            .find(|&number| self.taken.get(number))
-            .unwrap_or(newest);
+        let oldest = (start..newest).find(|&number| self.taken.get(number)).unwrap_or(newest);
         let end = newest.min(oldest + ACK_BITS);
         (oldest..=end).rev().find(|&number| self.taken.get(number))
     }
@@ -259,9 +232,7 @@ mod tests {
     #[test]
     fn reordered_packets_are_taken_once_and_very_old_ones_never() {
         let mut window = ReceiveWindow::default();
-        [1, 5, 3, 7]
-            .into_iter()
-            .for_each(|number| take(&mut window, number));
+        [1, 5, 3, 7].into_iter().for_each(|number| take(&mut window, number));
         assert_eq!(window.check(3), Err(Rejection::Replayed));
         take(&mut window, 5000);
         assert_eq!(window.check(3000), Err(Rejection::TooOld));
@@ -296,10 +267,7 @@ mod tests {
         let mut window = ReceiveWindow::default();
         take(&mut window, 0);
         let (_, reported) = window.acknowledge(Micros::ZERO).unwrap();
-        assert!(
-            window.acknowledge(Micros::ZERO).is_some(),
-            "not yet known to have arrived"
-        );
+        assert!(window.acknowledge(Micros::ZERO).is_some(), "not yet known to have arrived");
         window.handle_reported(reported);
         assert!(window.acknowledge(Micros::ZERO).is_none(), "nothing new");
         (1..=20).for_each(|number| take(&mut window, number));

@@ -41,11 +41,7 @@ impl Block {
         let length = u8::try_from(frames.len()).ok()?;
         let mut bytes = [0; BLOCK_BYTES_MAX];
         bytes[..frames.len()].copy_from_slice(frames);
-        Some(Block {
-            number,
-            length,
-            bytes,
-        })
+        Some(Block { number, length, bytes })
     }
 
     /// Its frames.
@@ -54,10 +50,7 @@ impl Block {
     }
 
     fn xor(&mut self, other: &[u8]) {
-        self.bytes
-            .iter_mut()
-            .zip(other)
-            .for_each(|(byte, other)| *byte ^= other);
+        self.bytes.iter_mut().zip(other).for_each(|(byte, other)| *byte ^= other);
     }
 }
 
@@ -120,21 +113,13 @@ impl BlockHistory {
             mode == Redundancy::Parity && !writer.is_empty() && number - before.number <= BLOCK_DISTANCE_MAX
         });
         let written = match partner {
-            None => writer.link(&LinkFrame {
-                distance,
-                parity: None,
-                body: last.frames(),
-            }),
+            None => writer.link(&LinkFrame { distance, parity: None, body: last.frames() }),
             Some(before) => {
                 let mut both = **last;
                 both.xor(before.frames());
                 let length = usize::from(last.length.max(before.length));
                 let parity = Some((number - before.number, last.length ^ before.length));
-                writer.link(&LinkFrame {
-                    distance,
-                    parity,
-                    body: &both.bytes[..length],
-                })
+                writer.link(&LinkFrame { distance, parity, body: &both.bytes[..length] })
             }
         };
         if written {
@@ -186,11 +171,8 @@ impl BlockStore {
             Some((distance, lengths)) => {
                 let second = number.checked_sub(distance)?;
                 let both = Block::new(number, frame.body)?;
-                shelves.parities[number as usize % KEPT] = Some(Parity {
-                    numbers: [first, second],
-                    lengths,
-                    both,
-                });
+                shelves.parities[number as usize % KEPT] =
+                    Some(Parity { numbers: [first, second], lengths, both });
                 None
             }
         }
@@ -225,20 +207,13 @@ impl BlockStore {
     }
 
     fn shelves(&mut self) -> &mut Shelves {
-        self.0.get_or_insert_with(|| {
-            Box::new(Shelves {
-                blocks: [None; KEPT],
-                parities: [None; KEPT],
-            })
-        })
+        self.0.get_or_insert_with(|| Box::new(Shelves { blocks: [None; KEPT], parities: [None; KEPT] }))
     }
 }
 
 impl Shelves {
     fn get(&self, number: u64) -> Option<&Block> {
-        self.blocks[number as usize % KEPT]
-            .as_ref()
-            .filter(|block| block.number == number)
+        self.blocks[number as usize % KEPT].as_ref().filter(|block| block.number == number)
     }
 
     /// Newer blocks push out older ones, never the reverse.
@@ -287,12 +262,7 @@ mod tests {
         let mut store = BlockStore::default();
         let mut known = vec![];
         let mut learn = |block: Block| {
-            assert_eq!(
-                block.frames(),
-                blocks[block.number as usize],
-                "block {}",
-                block.number
-            );
+            assert_eq!(block.frames(), blocks[block.number as usize], "block {}", block.number);
             known.push(block.number as usize);
         };
         for (number, packet) in packets(mode, blocks).iter().enumerate() {
@@ -314,9 +284,7 @@ mod tests {
     }
 
     fn some_blocks() -> Vec<Vec<u8>> {
-        (0..10u8)
-            .map(|number| vec![number + 1; 10 + usize::from(number) * 7])
-            .collect()
+        (0..10u8).map(|number| vec![number + 1; 10 + usize::from(number) * 7]).collect()
     }
 
     #[test]

@@ -134,13 +134,7 @@ impl SentPackets {
         if elicits {
             self.in_flight += 1;
         }
-        self.packets.push_back(SentPacket {
-            sent_at: now,
-            bytes: bytes as u16,
-            reported,
-            carried,
-            fate,
-        });
+        self.packets.push_back(SentPacket { sent_at: now, bytes: bytes as u16, reported, carried, fate });
     }
 
     /// The full number behind a truncated acknowledgement; an error if no such packet was sent.
@@ -192,11 +186,7 @@ impl SentPackets {
                 number,
                 &packet,
                 verdict,
-                Carries {
-                    all: &self.carried,
-                    from,
-                    count: packet.carried.into(),
-                },
+                Carries { all: &self.carried, from, count: packet.carried.into() },
             );
         }
     }
@@ -235,11 +225,7 @@ impl SentPackets {
                     decide(
                         number,
                         &packet,
-                        Carries {
-                            all: &self.carried,
-                            from,
-                            count: packet.carried.into(),
-                        },
+                        Carries { all: &self.carried, from, count: packet.carried.into() },
                     );
                 } else {
                     still_lowest = false;
@@ -260,25 +246,14 @@ impl SentPackets {
     pub fn loss_deadline(&self, rtt: Micros, age_max: Micros) -> Option<Micros> {
         let oldest = self.oldest_in_flight()?;
         let window = Micros(rtt.0 * (1 + self.reorder_eighths) / 8);
-        let overtaken = self
-            .newest_acked
-            .is_some_and(|(acked, _)| self.lowest_in_flight() < Some(acked));
-        Some(
-            oldest
-                + if overtaken {
-                    (rtt + window).min(age_max)
-                } else {
-                    age_max
-                },
-        )
+        let overtaken = self.newest_acked.is_some_and(|(acked, _)| self.lowest_in_flight() < Some(acked));
+        Some(oldest + if overtaken { (rtt + window).min(age_max) } else { age_max })
     }
 
     /// When the oldest packet in flight was sent.
     pub fn oldest_in_flight(&self) -> Option<Micros> {
         let number = self.lowest_in_flight()?;
-        self.packets
-            .get((number - self.first) as usize)
-            .map(|packet| packet.sent_at)
+        self.packets.get((number - self.first) as usize).map(|packet| packet.sent_at)
     }
 
     fn lowest_in_flight(&self) -> Option<u64> {
@@ -312,11 +287,7 @@ impl SentPackets {
     /// Where the cargo of the packet at `index` begins, walking on from an earlier packet when one is known.
     fn carried_start(&self, index: usize, known: Option<(usize, usize)>) -> usize {
         let (from_index, from) = known.unwrap_or((0, 0));
-        from + self
-            .packets
-            .range(from_index..index)
-            .map(|packet| usize::from(packet.carried))
-            .sum::<usize>()
+        from + self.packets.range(from_index..index).map(|packet| usize::from(packet.carried)).sum::<usize>()
     }
 
     /// Forgets packets at the front whose fate is settled for good.
@@ -413,22 +384,11 @@ mod tests {
     fn a_packet_is_lost_when_overtaken_by_more_than_the_reorder_window() {
         let mut sent = ten();
         ack(&mut sent, 3, 0);
-        assert_eq!(
-            losses(&mut sent, Micros::from_millis(90)),
-            [0, 1, 2],
-            "10 ms is an eighth of 80"
-        );
+        assert_eq!(losses(&mut sent, Micros::from_millis(90)), [0, 1, 2], "10 ms is an eighth of 80");
         assert_eq!(ack(&mut sent, 1, 0), [(1, Verdict::AckedLate)]);
         ack(&mut sent, 6, 0);
-        assert_eq!(
-            losses(&mut sent, Micros::from_millis(90)),
-            [4],
-            "the window widened to 20 ms"
-        );
-        assert_eq!(
-            losses(&mut sent, Micros::from_millis(50) + RTT + Micros::from_millis(20)),
-            [5]
-        );
+        assert_eq!(losses(&mut sent, Micros::from_millis(90)), [4], "the window widened to 20 ms");
+        assert_eq!(losses(&mut sent, Micros::from_millis(50) + RTT + Micros::from_millis(20)), [5]);
     }
 
     #[test]
@@ -444,10 +404,7 @@ mod tests {
         let mut sent = ten();
         ack(&mut sent, 9, u64::MAX >> 1);
         losses(&mut sent, Micros::from_millis(100));
-        assert_eq!(
-            (sent.packets.len(), sent.carried.len(), sent.next_number()),
-            (0, 0, 10)
-        );
+        assert_eq!((sent.packets.len(), sent.carried.len(), sent.next_number()), (0, 0, 10));
         assert_eq!(ack(&mut sent, 9, u64::MAX), []);
     }
 

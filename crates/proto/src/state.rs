@@ -30,12 +30,8 @@ pub enum State {
 
 impl State {
     /// Every state.
-    pub const ALL: [State; 4] = [
-        State::Disconnected,
-        State::Connecting,
-        State::Connected,
-        State::Disconnecting,
-    ];
+    pub const ALL: [State; 4] =
+        [State::Disconnected, State::Connecting, State::Connected, State::Disconnecting];
 
     /// Whether the machine may go from `self` to `next`.
     pub const fn allows(self, next: State) -> bool {
@@ -88,11 +84,7 @@ mod tests {
         for from in State::ALL {
             for to in State::ALL {
                 let mut state = from;
-                assert_eq!(
-                    state.transition_to(to),
-                    legal.contains(&(from, to)),
-                    "{from:?} to {to:?}"
-                );
+                assert_eq!(state.transition_to(to), legal.contains(&(from, to)), "{from:?} to {to:?}");
                 assert_eq!(state, if legal.contains(&(from, to)) { to } else { from });
             }
         }

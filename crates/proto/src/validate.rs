@@ -132,10 +132,7 @@ impl Rejections {
 
     /// The reasons that occurred, with their counts, in the order of the checks.
     pub fn iter(&self) -> impl Iterator<Item = (Rejection, u64)> + '_ {
-        Rejection::ALL
-            .into_iter()
-            .map(|reason| (reason, self.get(reason)))
-            .filter(|&(_, count)| count > 0)
+        Rejection::ALL.into_iter().map(|reason| (reason, self.get(reason))).filter(|&(_, count)| count > 0)
     }
 }
 

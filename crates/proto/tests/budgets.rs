@@ -11,9 +11,7 @@ fn with_waiting(waiting: u32, after: netloom_proto::Micros) -> (World, PeerId) {
     world.run_for(after);
     world.server().is_stalled = true;
     for number in 0..waiting {
-        world
-            .send(CLIENT, client, UNORDERED, &number.to_le_bytes())
-            .unwrap();
+        world.send(CLIENT, client, UNORDERED, &number.to_le_bytes()).unwrap();
     }
     world.run_for(ms(200));
     world.forget();
@@ -64,11 +62,7 @@ fn the_limit_is_per_connection() {
     world.run_for(secs(3));
     world.server().is_stalled = true;
     for node in [CLIENT, second] {
-        let peer = if node == second {
-            peer
-        } else {
-            world.client().peer()
-        };
+        let peer = if node == second { peer } else { world.client().peer() };
         for number in 0..100u32 {
             world.send(node, peer, UNORDERED, &number.to_le_bytes()).unwrap();
         }
@@ -119,15 +113,7 @@ fn disconnects_come_before_data_and_data_before_connects_but_each_peer_in_its_ow
             Seen::Disconnected(..) => (peer.index(), "disconnected"),
         })
         .collect();
-    assert_eq!(
-        told,
-        [
-            (1, "message"),
-            (1, "disconnected"),
-            (0, "message"),
-            (2, "connected")
-        ]
-    );
+    assert_eq!(told, [(1, "message"), (1, "disconnected"), (0, "message"), (2, "connected")]);
 }
 
 #[test]
@@ -144,12 +130,7 @@ fn a_peer_that_came_and_went_is_told_in_order() {
     world.forget();
     world.server().is_stalled = false;
     world.step();
-    let told: Vec<_> = world
-        .server()
-        .events
-        .iter()
-        .map(|(_, seen)| seen.clone())
-        .collect();
+    let told: Vec<_> = world.server().events.iter().map(|(_, seen)| seen.clone()).collect();
     assert!(matches!(
         told.as_slice(),
         [
@@ -172,23 +153,13 @@ fn refused_packets_do_not_use_up_the_limit() {
 
 #[test]
 fn a_configured_limit_holds() {
-    let config = Config {
-        events_per_tick: 10,
-        events_initial: 20,
-        ..sealed()
-    };
+    let config = Config { events_per_tick: 10, events_initial: 20, ..sealed() };
     let (mut world, client, _) = World::connected(config);
     world.server().is_stalled = true;
     for number in 0..100u32 {
-        world
-            .send(CLIENT, client, UNORDERED, &number.to_le_bytes())
-            .unwrap();
+        world.send(CLIENT, client, UNORDERED, &number.to_le_bytes()).unwrap();
     }
     world.run_for(ms(100));
     world.server().is_stalled = false;
-    assert_eq!(
-        per_tick(&mut world, 2),
-        [20, 40],
-        "initial, then four times ten under pressure"
-    );
+    assert_eq!(per_tick(&mut world, 2), [20, 40], "initial, then four times ten under pressure");
 }

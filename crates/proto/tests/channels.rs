@@ -22,10 +22,7 @@ fn sizes(number: u32) -> usize {
 
 fn check_promises(world: &World, node: usize, sent: u32) {
     for channel in [PRIORITY, ORDERED] {
-        assert!(
-            numbers(world, node, channel).into_iter().eq(0..sent),
-            "in order, each once"
-        );
+        assert!(numbers(world, node, channel).into_iter().eq(0..sent), "in order, each once");
     }
     let mut unordered = numbers(world, node, UNORDERED);
     unordered.sort_unstable();
@@ -35,18 +32,14 @@ fn check_promises(world: &World, node: usize, sent: u32) {
     assert_eq!(distinct.len(), unreliable.len(), "at most once");
     assert!(unreliable.len() > sent as usize / 4, "most arrive");
     let sequenced = numbers(world, node, SEQUENCED);
-    assert!(
-        sequenced.is_sorted_by(|earlier, later| earlier < later),
-        "never back"
-    );
+    assert!(sequenced.is_sorted_by(|earlier, later| earlier < later), "never back");
     assert!(sequenced.len() > sent as usize / 8);
 }
 
 #[test]
 fn every_kind_keeps_its_promise_on_a_bad_link() {
-    for (seed, (loss, dup, reorder)) in [(0, 0, 50), (10, 10, 10), (30, 5, 30), (0, 100, 0)]
-        .into_iter()
-        .enumerate()
+    for (seed, (loss, dup, reorder)) in
+        [(0, 0, 50), (10, 10, 10), (30, 5, 30), (0, 100, 0)].into_iter().enumerate()
     {
         for config in [sealed(), plain()] {
             let (mut world, client, server) = World::connected(unlimited_events(config));
@@ -64,10 +57,7 @@ fn every_kind_keeps_its_promise_on_a_bad_link() {
                 check_promises(&world, node, 400);
                 let stats = world.nodes[node].stats(peer);
                 assert_eq!(stats.pending_bytes, 0);
-                assert!(
-                    stats.waiting_bytes < 2 * 4 * 9_100,
-                    "only unreliable leftovers wait"
-                );
+                assert!(stats.waiting_bytes < 2 * 4 * 9_100, "only unreliable leftovers wait");
             }
         }
     }
@@ -81,16 +71,10 @@ fn messages_of_every_length_up_to_the_limit_arrive_on_every_kind() {
         let max = sealed().channels[usize::from(channel)].message_bytes_max;
         for bytes in [4, whole, whole + 1, 1_800, 1_801, max - 1, max] {
             world.forget();
-            world
-                .send(CLIENT, client, channel, &message_of(9, bytes))
-                .unwrap();
+            world.send(CLIENT, client, channel, &message_of(9, bytes)).unwrap();
             world.run_for(ms(400));
             let arrived = world.server().messages(channel);
-            assert_eq!(
-                arrived,
-                [message_of(9, bytes)],
-                "{bytes} bytes on channel {channel}"
-            );
+            assert_eq!(arrived, [message_of(9, bytes)], "{bytes} bytes on channel {channel}");
         }
     }
 }
@@ -99,18 +83,12 @@ fn messages_of_every_length_up_to_the_limit_arrive_on_every_kind() {
 fn the_largest_configurable_message_arrives_through_loss() {
     let mut config = at_rate(20_000_000);
     for channel in &mut config.channels {
-        channel.message_bytes_max = if channel.kind.is_reliable() {
-            460_800
-        } else {
-            57_600
-        };
+        channel.message_bytes_max = if channel.kind.is_reliable() { 460_800 } else { 57_600 };
     }
     let (mut world, client, _) = World::connected(config);
     world.script(bad_link(3, 5, 2, 5));
     for channel in RELIABLE {
-        world
-            .send(CLIENT, client, channel, &message_of(1, 460_800))
-            .unwrap();
+        world.send(CLIENT, client, channel, &message_of(1, 460_800)).unwrap();
         world.send(CLIENT, client, channel, &message_of(2, 10)).unwrap();
     }
     world.run_for(secs(5));
@@ -134,11 +112,7 @@ fn a_burst_larger_than_an_acknowledgement_can_name_is_acknowledged_whole() {
     }
     assert_eq!(numbers(&world, SERVER, ORDERED), [0, 1, 2, 3, 4]);
     let stats = world.client().stats(client);
-    assert_eq!(
-        (stats.counters.packets_lost, stats.counters.resends),
-        (0, 0),
-        "nothing was lost"
-    );
+    assert_eq!((stats.counters.packets_lost, stats.counters.resends), (0, 0), "nothing was lost");
 }
 
 #[test]
@@ -148,9 +122,7 @@ fn a_full_channel_says_so_and_recovers() {
         let limit = sealed().channels[usize::from(channel)].pending_bytes_max;
         let part = 1_024;
         for number in 0..limit / part {
-            world
-                .send(CLIENT, client, channel, &message_of(number as u32, part))
-                .unwrap();
+            world.send(CLIENT, client, channel, &message_of(number as u32, part)).unwrap();
         }
         assert_eq!(
             world.send(CLIENT, client, channel, &message_of(0, 4)),
@@ -170,10 +142,7 @@ fn messages_without_bytes_fill_a_channel_too() {
     let (mut world, client, _) = World::connected(sealed());
     for channel in [ORDERED, UNRELIABLE] {
         let taken = (0..2_000_000).find(|_| world.send(CLIENT, client, channel, b"").is_err());
-        assert!(
-            taken.is_some(),
-            "two million messages wait on channel {channel} and it is not full"
-        );
+        assert!(taken.is_some(), "two million messages wait on channel {channel} and it is not full");
     }
 }
 
@@ -192,14 +161,8 @@ fn an_empty_message_is_a_message() {
 #[test]
 fn wrong_sends_name_the_mistake() {
     let (mut world, client, _) = World::connected(sealed());
-    assert_eq!(
-        world.send(CLIENT, client, 5, b"x"),
-        Err(SendError::NoSuchChannel(5))
-    );
-    assert_eq!(
-        world.send(CLIENT, client, 255, b"x"),
-        Err(SendError::NoSuchChannel(255))
-    );
+    assert_eq!(world.send(CLIENT, client, 5, b"x"), Err(SendError::NoSuchChannel(5)));
+    assert_eq!(world.send(CLIENT, client, 255, b"x"), Err(SendError::NoSuchChannel(255)));
     for channel in KINDS {
         let max = sealed().channels[usize::from(channel)].message_bytes_max;
         assert_eq!(
@@ -208,10 +171,7 @@ fn wrong_sends_name_the_mistake() {
         );
     }
     let endpoint = &mut world.client().endpoint;
-    assert_eq!(
-        endpoint.send_tagged(client, ORDERED, b"x", 1),
-        Err(SendError::TagOnReliable(ORDERED))
-    );
+    assert_eq!(endpoint.send_tagged(client, ORDERED, b"x", 1), Err(SendError::TagOnReliable(ORDERED)));
     let max = endpoint.whole_message_max();
     assert_eq!(
         endpoint.send_tagged(client, UNRELIABLE, &vec![0; max + 1], 1),
@@ -226,20 +186,14 @@ fn tagged_traffic(channel: u8) -> (Vec<(u64, bool)>, BTreeSet<u64>) {
     world.script(bad_link(11, 15, 10, 30));
     for tag in 0..1_000u64 {
         let message = message_of(tag as u32, 40);
-        let sent = world
-            .client()
-            .endpoint
-            .send_tagged(client, channel, &message, tag);
+        let sent = world.client().endpoint.send_tagged(client, channel, &message, tag);
         sent.unwrap();
         if tag % 3 != 0 {
             world.step();
         }
     }
     world.run_for(secs(8));
-    let arrived = numbers(&world, SERVER, channel)
-        .into_iter()
-        .map(u64::from)
-        .collect();
+    let arrived = numbers(&world, SERVER, channel).into_iter().map(u64::from).collect();
     (world.client().outcomes(), arrived)
 }
 
@@ -267,36 +221,25 @@ fn an_acked_tag_was_delivered() {
 fn a_replaced_sequenced_message_is_reported_lost() {
     let (mut world, client, _) = World::connected(sealed());
     for tag in 0..5u64 {
-        let sent = world
-            .client()
-            .endpoint
-            .send_tagged(client, SEQUENCED, b"state", tag);
+        let sent = world.client().endpoint.send_tagged(client, SEQUENCED, b"state", tag);
         sent.unwrap();
     }
     world.run_for(ms(200));
     let mut outcomes = world.client().outcomes();
     outcomes.sort_unstable();
-    assert_eq!(
-        outcomes,
-        [(0, false), (1, false), (2, false), (3, false), (4, true)]
-    );
+    assert_eq!(outcomes, [(0, false), (1, false), (2, false), (3, false), (4, true)]);
     assert_eq!(world.server().messages(SEQUENCED), [b"state"]);
 }
 
 #[test]
 fn a_stalled_reader_stops_the_sender_and_loses_nothing_when_it_resumes() {
-    let config = Config {
-        events_queued_max: 512,
-        ..sealed()
-    };
+    let config = Config { events_queued_max: 512, ..sealed() };
     let (mut world, client, server) = World::connected(config);
     world.server().is_stalled = true;
     let total = 3_000;
     for number in 0..total {
         for channel in RELIABLE {
-            world
-                .send(CLIENT, client, channel, &message_of(number, 60))
-                .unwrap();
+            world.send(CLIENT, client, channel, &message_of(number, 60)).unwrap();
         }
     }
     for _ in 0..60 {
@@ -357,15 +300,10 @@ fn packet_numbers_wrap_without_a_trace() {
         let total = 70_000;
         for tag in 0..total {
             let sent =
-                world
-                    .client()
-                    .endpoint
-                    .send_tagged(client, UNRELIABLE, &message_of(tag, 4), tag.into());
+                world.client().endpoint.send_tagged(client, UNRELIABLE, &message_of(tag, 4), tag.into());
             sent.unwrap();
             if tag % 100 == 0 {
-                world
-                    .send(CLIENT, client, ORDERED, &message_of(tag / 100, 4))
-                    .unwrap();
+                world.send(CLIENT, client, ORDERED, &message_of(tag / 100, 4)).unwrap();
             }
             world.step();
         }
@@ -395,13 +333,7 @@ fn limits_are_per_channel() {
     ];
     let (mut world, client, _) = World::connected(config);
     world.send(CLIENT, client, 0, &[0; 100]).unwrap();
-    assert_eq!(
-        world.send(CLIENT, client, 0, &[0]),
-        Err(SendError::Full { pending: 100 })
-    );
+    assert_eq!(world.send(CLIENT, client, 0, &[0]), Err(SendError::Full { pending: 100 }));
     assert_eq!(world.send(CLIENT, client, 1, &[0; 101]), Ok(()));
-    assert_eq!(
-        world.send(CLIENT, client, 0, &[0; 101]),
-        Err(SendError::TooLarge { bytes: 101, max: 100 })
-    );
+    assert_eq!(world.send(CLIENT, client, 0, &[0; 101]), Err(SendError::TooLarge { bytes: 101, max: 100 }));
 }

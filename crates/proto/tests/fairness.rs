@@ -9,10 +9,7 @@ use netloom_proto::PeerId;
 /// Keeps a channel full; `sent` counts what it takes.
 fn flood(world: &mut World, peer: PeerId, channel: u8, bytes: usize, sent: &mut u32) {
     for _ in 0..200 {
-        if world
-            .send(CLIENT, peer, channel, &message_of(*sent, bytes))
-            .is_err()
-        {
+        if world.send(CLIENT, peer, channel, &message_of(*sent, bytes)).is_err() {
             return;
         }
         *sent += 1;
@@ -32,9 +29,7 @@ fn priority_messages_go_ahead_of_everything_that_waits() {
                 flood(&mut world, client, UNRELIABLE, 100, &mut updates);
                 world.step();
             }
-            world
-                .send(CLIENT, client, PRIORITY, &message_of(round, 50))
-                .unwrap();
+            world.send(CLIENT, client, PRIORITY, &message_of(round, 50)).unwrap();
             let sent_at = world.now;
             let arrived = |world: &World| world.nodes[SERVER].messages(PRIORITY).len() > round as usize;
             world.run_until(secs(2), arrived);
@@ -58,14 +53,7 @@ fn shares(first: (u8, usize), second: (u8, usize), loss: u64) -> (usize, usize) 
         flood(&mut world, client, second.0, second.1, &mut sent_second);
         world.step();
     }
-    let bytes = |channel| {
-        world.nodes[SERVER]
-            .messages(channel)
-            .iter()
-            .map(Vec::len)
-            .sum::<usize>()
-            / 20
-    };
+    let bytes = |channel| world.nodes[SERVER].messages(channel).iter().map(Vec::len).sum::<usize>() / 20;
     (bytes(first.0), bytes(second.0))
 }
 
@@ -73,12 +61,7 @@ fn shares(first: (u8, usize), second: (u8, usize), loss: u64) -> (usize, usize) 
 fn neither_reliable_nor_unreliable_floods_starve_the_other() {
     for loss in [0, 10] {
         for reliable_bytes in [20, 500, 20_000] {
-            for unreliable in [
-                (UNRELIABLE, 30),
-                (UNRELIABLE, 400),
-                (UNRELIABLE, 1_100),
-                (SEQUENCED, 1_100),
-            ] {
+            for unreliable in [(UNRELIABLE, 30), (UNRELIABLE, 400), (UNRELIABLE, 1_100), (SEQUENCED, 1_100)] {
                 let (reliable, other) = shares((ORDERED, reliable_bytes), unreliable, loss);
                 assert!(
                     reliable > 6_000 && other > 6_000,
@@ -112,20 +95,14 @@ fn a_channel_that_waits_holds_no_other_back() {
             passing.drop();
         }
     });
-    world
-        .send(CLIENT, client, ORDERED, &message_of(0, 1_000))
-        .unwrap();
+    world.send(CLIENT, client, ORDERED, &message_of(0, 1_000)).unwrap();
     world.step();
     for channel in [PRIORITY, ORDERED, UNORDERED, UNRELIABLE, SEQUENCED] {
         world.send(CLIENT, client, channel, &message_of(1, 10)).unwrap();
     }
     world.run_for(ms(25));
     for channel in [PRIORITY, UNORDERED, UNRELIABLE, SEQUENCED] {
-        assert_eq!(
-            numbers(&world, SERVER, channel),
-            [1],
-            "channel {channel} is not held back"
-        );
+        assert_eq!(numbers(&world, SERVER, channel), [1], "channel {channel} is not held back");
     }
     assert_eq!(numbers(&world, SERVER, ORDERED), []);
     world.run_for(ms(300));

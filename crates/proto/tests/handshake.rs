@@ -25,11 +25,7 @@ fn refusal(
     let mut world = World::with_listen(server, listen, client);
     world.start_connecting(CLIENT, None);
     world.run_for(ms(500));
-    assert_eq!(
-        world.server().endpoint.peer_count(),
-        0,
-        "a refused client takes no seat"
-    );
+    assert_eq!(world.server().endpoint.peer_count(), 0, "a refused client takes no seat");
     match world.client().events.as_slice() {
         [(_, Seen::Disconnected(reason, reject))] => (*reason, *reject),
         events => panic!("expected one refusal, got {events:?}"),
@@ -51,16 +47,9 @@ fn both_sides_connect_and_agree_on_sealing() {
         let mut world = World::new(with_security(server), with_security(client));
         let (ours, theirs) = world.connect();
         let (client_end, server_end) = (&world.nodes[CLIENT].endpoint, &world.nodes[SERVER].endpoint);
-        assert_eq!(
-            client_end.is_sealed(ours),
-            is_sealed,
-            "{client:?} with {server:?}"
-        );
+        assert_eq!(client_end.is_sealed(ours), is_sealed, "{client:?} with {server:?}");
         assert_eq!(server_end.is_sealed(theirs), is_sealed);
-        assert_eq!(
-            client_end.key_fingerprint(ours),
-            server_end.key_fingerprint(theirs)
-        );
+        assert_eq!(client_end.key_fingerprint(ours), server_end.key_fingerprint(theirs));
         assert_eq!(client_end.key_fingerprint(ours).is_some(), is_sealed);
     }
 }
@@ -68,37 +57,21 @@ fn both_sides_connect_and_agree_on_sealing() {
 #[test]
 fn every_disagreement_is_refused_with_its_reason_and_the_servers_value() {
     let listen = ListenConfig::default();
-    let schema = refusal(
-        sealed(),
-        listen,
-        Config {
-            schema_hash: 7,
-            ..sealed()
-        },
-    );
+    let schema = refusal(sealed(), listen, Config { schema_hash: 7, ..sealed() });
     let (reason, Some((RejectReason::Schema, detail))) = schema else {
         panic!("{schema:?}");
     };
     assert_eq!(reason, DisconnectReason::Rejected);
     assert_ne!(detail, 0, "the server's own layout hash");
-    let channels = Config {
-        channels: vec![ChannelConfig::new(ChannelKind::Ordered)],
-        ..sealed()
-    };
+    let channels = Config { channels: vec![ChannelConfig::new(ChannelKind::Ordered)], ..sealed() };
     assert_eq!(
         refusal(sealed(), listen, channels).1,
         Some((RejectReason::Schema, detail)),
         "channel kinds are part of the layout"
     );
     let tables = |table_id| Config { table_id, ..sealed() };
-    assert_eq!(
-        refusal(tables(5), listen, tables(6)).1,
-        Some((RejectReason::Tables, 5))
-    );
-    for (client, server) in [
-        (Security::Off, Security::Required),
-        (Security::Required, Security::Off),
-    ] {
+    assert_eq!(refusal(tables(5), listen, tables(6)).1, Some((RejectReason::Tables, 5)));
+    for (client, server) in [(Security::Off, Security::Required), (Security::Required, Security::Off)] {
         assert_eq!(
             refusal(with_security(server), listen, with_security(client)).1,
             Some((RejectReason::Security, 0))
@@ -108,10 +81,7 @@ fn every_disagreement_is_refused_with_its_reason_and_the_servers_value() {
 
 #[test]
 fn a_full_server_says_so() {
-    let listen = ListenConfig {
-        peers_max: 1,
-        ..ListenConfig::default()
-    };
+    let listen = ListenConfig { peers_max: 1, ..ListenConfig::default() };
     let mut world = World::with_listen(sealed(), listen, sealed());
     world.connect();
     let second = world.add("10.0.1.3:50000", sealed(), None);
@@ -119,10 +89,7 @@ fn a_full_server_says_so() {
     world.run_for(ms(500));
     assert!(matches!(
         world.nodes[second].events.as_slice(),
-        [(
-            _,
-            Seen::Disconnected(DisconnectReason::Rejected, Some((RejectReason::Full, 0)))
-        )]
+        [(_, Seen::Disconnected(DisconnectReason::Rejected, Some((RejectReason::Full, 0))))]
     ));
     assert_eq!(world.server().endpoint.peer_count(), 1);
 }
@@ -134,10 +101,7 @@ fn an_unknown_resume_token_is_refused() {
     world.run_for(ms(500));
     assert!(matches!(
         world.client().events.as_slice(),
-        [(
-            _,
-            Seen::Disconnected(DisconnectReason::Rejected, Some((RejectReason::Resume, 0)))
-        )]
+        [(_, Seen::Disconnected(DisconnectReason::Rejected, Some((RejectReason::Resume, 0))))]
     ));
 }
 
@@ -152,10 +116,7 @@ fn another_wire_version_is_refused_with_ours() {
     let mut world = World::new(sealed(), sealed());
     world.start_connecting(CLIENT, None);
     world.step();
-    let forged = Claims {
-        version: WIRE_VERSION + 1,
-        ..claims(&world)
-    };
+    let forged = Claims { version: WIRE_VERSION + 1, ..claims(&world) };
     let mut connect = [0; 1200];
     let length = write_connect(&forged, PROTOCOL, 1200, &mut connect);
     // The link swaps the client's request for one of a newer version.
@@ -185,20 +146,14 @@ fn four_attempts_of_five_seconds_with_a_request_every_250_ms_then_a_timeout() {
     let start = world.now;
     world.run_until(secs(21), |world| !world.nodes[CLIENT].events.is_empty());
     assert_eq!(world.client().ends(), [DisconnectReason::ConnectTimeout]);
-    assert!(
-        (world.now - start) - secs(20) <= ms(10),
-        "{:?}",
-        world.now - start
-    );
+    assert!((world.now - start) - secs(20) <= ms(10), "{:?}", world.now - start);
     assert_eq!(world.client().state(peer), State::Disconnected);
     let requests = world.recorded_of(PacketType::Connect);
     let gaps = requests.windows(2).map(|pair| pair[1].sent_at - pair[0].sent_at);
     assert!((78..=82).contains(&requests.len()), "{}", requests.len());
     assert!(gaps.clone().all(|gap| gap <= ms(255)));
-    let mut nonces: Vec<_> = requests
-        .iter()
-        .map(|request| parse_connect(&request.bytes, PROTOCOL).unwrap().nonce)
-        .collect();
+    let mut nonces: Vec<_> =
+        requests.iter().map(|request| parse_connect(&request.bytes, PROTOCOL).unwrap().nonce).collect();
     nonces.dedup();
     assert_eq!(nonces.len(), 4, "each attempt has a nonce of its own");
 }
@@ -264,11 +219,7 @@ fn a_response_replayed_after_the_session_opens_no_second_session_with_its_keys()
         assert_eq!(world.server().state(*ghost), State::Connecting);
     }
     world.run_for(secs(10));
-    assert_eq!(
-        world.server().endpoint.peer_count(),
-        0,
-        "nobody confirmed the keys"
-    );
+    assert_eq!(world.server().endpoint.peer_count(), 0, "nobody confirmed the keys");
     assert_eq!(world.server().connects(), 0);
 }
 
@@ -312,13 +263,7 @@ fn every_reply_is_smaller_than_its_request() {
     let mut world = World::new(sealed(), sealed());
     world.start_connecting(CLIENT, None);
     world.run_for(ms(300));
-    let longest = |kind| {
-        world
-            .recorded_of(kind)
-            .iter()
-            .map(|datagram| datagram.bytes.len())
-            .max()
-    };
+    let longest = |kind| world.recorded_of(kind).iter().map(|datagram| datagram.bytes.len()).max();
     assert_eq!(longest(PacketType::Connect), Some(1200));
     assert_eq!(longest(PacketType::Response), Some(1200));
     assert!(longest(PacketType::Challenge).is_some_and(|length| length < 128));
@@ -370,10 +315,7 @@ fn replies_that_answer_no_request_are_dropped() {
         }
     }
     for target in [CLIENT, connecting, idle, SERVER] {
-        assert_eq!(
-            world.nodes[target].rejected(Rejection::Unsolicited),
-            replies.len() as u64
-        );
+        assert_eq!(world.nodes[target].rejected(Rejection::Unsolicited), replies.len() as u64);
         assert_eq!(world.nodes[target].events, []);
     }
     world.run_for(ms(300));
@@ -422,10 +364,7 @@ fn a_client_that_starts_again_at_the_same_address_replaces_its_old_self() {
 
 #[test]
 fn a_client_that_starts_again_gets_its_seat_on_a_full_server() {
-    let listen = ListenConfig {
-        peers_max: 1,
-        ..ListenConfig::default()
-    };
+    let listen = ListenConfig { peers_max: 1, ..ListenConfig::default() };
     let mut world = World::with_listen(sealed(), listen, sealed());
     world.connect();
     world.run_for(secs(2));
@@ -453,15 +392,9 @@ fn ten_thousand_spoofed_requests_leave_nothing_behind() {
     }
     world.transmit(SERVER);
     let limit = ListenConfig::default().unproven_per_second as usize;
-    assert!(
-        world.recorded.len() <= limit + 1,
-        "{} replies",
-        world.recorded.len()
-    );
-    let (bytes_out, bytes_in): (usize, usize) = (
-        world.recorded.iter().map(|reply| reply.bytes.len()).sum(),
-        10_000 * request.bytes.len(),
-    );
+    assert!(world.recorded.len() <= limit + 1, "{} replies", world.recorded.len());
+    let (bytes_out, bytes_in): (usize, usize) =
+        (world.recorded.iter().map(|reply| reply.bytes.len()).sum(), 10_000 * request.bytes.len());
     assert!(bytes_out * 10 < bytes_in);
     assert_eq!(world.server().endpoint.peer_count(), 0);
     assert!(world.server().rejected(Rejection::RateLimited) >= 7_000);

@@ -29,11 +29,7 @@ fn hostile() -> (World, Forger, PeerId) {
 }
 
 fn waiting(world: &mut World, server: PeerId) -> usize {
-    world
-        .server()
-        .endpoint
-        .stats(server)
-        .map_or(0, |stats| stats.waiting_bytes)
+    world.server().endpoint.stats(server).map_or(0, |stats| stats.waiting_bytes)
 }
 
 /// What one channel may hold: its limit, and the one message that everything waits for.
@@ -41,10 +37,7 @@ const HELD_MAX: usize = 2 * SMALL;
 
 #[test]
 fn half_messages_on_unreliable_channels_stay_within_the_limit() {
-    for (channel, kind) in [
-        (UNRELIABLE, ChannelKind::Unreliable),
-        (SEQUENCED, ChannelKind::Sequenced),
-    ] {
+    for (channel, kind) in [(UNRELIABLE, ChannelKind::Unreliable), (SEQUENCED, ChannelKind::Sequenced)] {
         let (mut world, mut forger, server) = hostile();
         for id in 0..2_000u16 {
             let packet = forger.data(&[part(channel, kind, id, (0, 4), &[7; 900])]);
@@ -68,11 +61,7 @@ fn half_messages_on_reliable_channels_stay_within_the_limit() {
         for id in (1..1_024u16).step_by(2) {
             let packet = forger.data(&[part(channel, kind, id, (1, 4), &[7; 900])]);
             world.inject_to_server(&packet);
-            assert!(
-                waiting(&mut world, server) <= HELD_MAX,
-                "at {id}: {}",
-                waiting(&mut world, server)
-            );
+            assert!(waiting(&mut world, server) <= HELD_MAX, "at {id}: {}", waiting(&mut world, server));
         }
         assert!(world.server().rejected(Rejection::NoRoom) > 100);
 
@@ -81,11 +70,7 @@ fn half_messages_on_reliable_channels_stay_within_the_limit() {
         for id in 0..511u16 {
             let packet = forger.data(&[part(channel, kind, id, (id, 512), &[7; 1_100])]);
             world.inject_to_server(&packet);
-            assert!(
-                waiting(&mut world, server) <= HELD_MAX,
-                "at {id}: {}",
-                waiting(&mut world, server)
-            );
+            assert!(waiting(&mut world, server) <= HELD_MAX, "at {id}: {}", waiting(&mut world, server));
         }
     }
 }
@@ -113,9 +98,7 @@ fn a_message_larger_than_the_channel_allows_is_not_delivered() {
 #[test]
 fn two_hundred_and_fifty_five_messages_in_a_datagram_arrive() {
     let (mut world, mut forger, _) = hostile();
-    let frames: Vec<_> = (0..255)
-        .map(|_| whole(UNRELIABLE, ChannelKind::Unreliable, 0, b"x"))
-        .collect();
+    let frames: Vec<_> = (0..255).map(|_| whole(UNRELIABLE, ChannelKind::Unreliable, 0, b"x")).collect();
     let packet = forger.data(&frames);
     world.inject_to_server(&packet);
     world.run_for(ms(50));
@@ -182,11 +165,7 @@ fn hostile_redundancy_delivers_nothing_twice_and_nothing_unreliable() {
     });
     let block = &block[1..];
     for distance in (1..=8).cycle().take(64) {
-        let copies = [LinkFrame {
-            distance,
-            parity: None,
-            body: block,
-        }; 20];
+        let copies = [LinkFrame { distance, parity: None, body: block }; 20];
         let packet = forger.links(&copies);
         world.inject_to_server(&packet);
     }
@@ -195,16 +174,10 @@ fn hostile_redundancy_delivers_nothing_twice_and_nothing_unreliable() {
     assert_eq!(world.server().state(server), State::Connected);
 
     // Parities of anything with anything: whatever they give, it is a protocol violation or nothing.
-    for (distance, other, lengths, body) in [
-        (1, 2, 255, &[0xff; 255][..]),
-        (1, 8, 0, &[]),
-        (7, 8, 3, &[1; 200]),
-    ] {
-        let parity = LinkFrame {
-            distance,
-            parity: Some((other, lengths)),
-            body,
-        };
+    for (distance, other, lengths, body) in
+        [(1, 2, 255, &[0xff; 255][..]), (1, 8, 0, &[]), (7, 8, 3, &[1; 200])]
+    {
+        let parity = LinkFrame { distance, parity: Some((other, lengths)), body };
         let packet = forger.links(&[parity; 4]);
         world.inject_to_server(&packet);
     }
@@ -225,11 +198,7 @@ fn a_block_may_hold_only_whole_reliable_messages() {
     ];
     for block in blocks {
         let (mut world, mut forger, server) = hostile();
-        let copy = LinkFrame {
-            distance: 1,
-            parity: None,
-            body: &block[1..],
-        };
+        let copy = LinkFrame { distance: 1, parity: None, body: &block[1..] };
         let packet = forger.links(&[copy]);
         world.inject_to_server(&packet);
         assert_eq!(world.server().state(server), State::Disconnecting);
@@ -275,11 +244,7 @@ fn malformed_payloads_are_counted_and_change_nothing() {
 
 #[test]
 fn a_message_that_never_gets_through_ends_the_connection() {
-    let config = Config {
-        resends_max: 5,
-        peer_timeout: secs(600),
-        ..sealed()
-    };
+    let config = Config { resends_max: 5, peer_timeout: secs(600), ..sealed() };
     let (mut world, client, _) = World::connected(config);
     // Data is lost, everything else passes: the other side is alive but the message does not arrive.
     world.script(|passing| {
@@ -293,11 +258,7 @@ fn a_message_that_never_gets_through_ends_the_connection() {
     let sent = world.recorded_of(PacketType::Data);
     let with_message = sent.iter().filter(|datagram| datagram.bytes.len() > 500).count();
     assert!((6..=7).contains(&with_message), "sent {with_message} times");
-    assert_eq!(
-        world.server().ends(),
-        [DisconnectReason::Undeliverable],
-        "and the other side is told"
-    );
+    assert_eq!(world.server().ends(), [DisconnectReason::Undeliverable], "and the other side is told");
 }
 
 #[test]
@@ -310,8 +271,7 @@ fn a_clock_that_goes_back_disturbs_nothing() {
         let mut buffer = [0; 1200];
         for node in &mut world.nodes {
             node.endpoint.begin_tick(wrong);
-            node.endpoint
-                .handle_datagram(wrong, "10.0.0.9:9".parse().unwrap(), &mut [5; 40]);
+            node.endpoint.handle_datagram(wrong, "10.0.0.9:9".parse().unwrap(), &mut [5; 40]);
             assert_eq!(node.endpoint.poll_transmit(wrong, &mut buffer), None);
         }
         world.send(CLIENT, client, ORDERED, &step.to_le_bytes()).unwrap();
@@ -325,12 +285,7 @@ fn a_clock_that_goes_back_disturbs_nothing() {
 
 #[test]
 fn a_clock_that_jumps_ahead_ends_silent_connections_and_nothing_else() {
-    for jump in [
-        secs(3_600),
-        secs(40 * 365 * 86_400),
-        Micros(u64::MAX - 1_000_000_000),
-        Micros::MAX,
-    ] {
+    for jump in [secs(3_600), secs(40 * 365 * 86_400), Micros(u64::MAX - 1_000_000_000), Micros::MAX] {
         let (mut world, client, _) = World::connected(sealed());
         world.send(CLIENT, client, ORDERED, &[1; 20_000]).unwrap();
         world.step();

@@ -17,12 +17,8 @@ fn elsewhere() -> SocketAddr {
 /// Both sides talk for some ticks.
 fn talk(world: &mut World, (client, server): (PeerId, PeerId), ticks: u32) {
     for number in 0..ticks {
-        world
-            .send(CLIENT, client, ORDERED, &number.to_le_bytes())
-            .unwrap();
-        world
-            .send(SERVER, server, ORDERED, &number.to_le_bytes())
-            .unwrap();
+        world.send(CLIENT, client, ORDERED, &number.to_le_bytes()).unwrap();
+        world.send(SERVER, server, ORDERED, &number.to_le_bytes()).unwrap();
         world.step();
     }
 }
@@ -46,19 +42,12 @@ fn a_sealed_session_follows_its_client_to_a_new_address_once_that_is_proven() {
     let proven_at = proof.sent_at + world.delay;
     let before = |datagram: &&Datagram| datagram.sent_at < proven_at;
     let bytes = |wanted: &dyn Fn(&Datagram) -> bool| -> usize {
-        let wanted = world
-            .recorded
-            .iter()
-            .filter(before)
-            .filter(|datagram| wanted(datagram));
+        let wanted = world.recorded.iter().filter(before).filter(|datagram| wanted(datagram));
         wanted.map(|datagram| datagram.bytes.len()).sum()
     };
     let to_new = bytes(&|datagram| datagram.to == new);
     let from_new = bytes(&|datagram| datagram.from == new && datagram.sent_at + ms(20) <= proven_at);
-    assert!(
-        to_new > 0 && to_new <= 3 * from_new,
-        "{to_new} bytes for {from_new}"
-    );
+    assert!(to_new > 0 && to_new <= 3 * from_new, "{to_new} bytes for {from_new}");
     assert!(
         world
             .recorded
@@ -68,10 +57,7 @@ fn a_sealed_session_follows_its_client_to_a_new_address_once_that_is_proven() {
             .all(|datagram| datagram.kind() == PacketType::PathChallenge as u8),
         "nothing but challenges goes to an unproven address"
     );
-    assert!(
-        bytes(&|datagram| datagram.to == old) > 0,
-        "the old path is used until then"
-    );
+    assert!(bytes(&|datagram| datagram.to == old) > 0, "the old path is used until then");
     world.forget();
     talk(&mut world, (client, server), 20);
     assert!(world.recorded.iter().all(|datagram| datagram.to != old));
@@ -91,16 +77,9 @@ fn a_challenge_that_gets_no_answer_costs_at_most_three_times_what_came() {
     let stolen = world.recorded_of(PacketType::Data)[0].clone();
     world.inject(elsewhere(), stolen.to, &stolen.bytes);
     world.run_for(secs(10));
-    let answered = world
-        .recorded
-        .iter()
-        .filter(|datagram| datagram.to == elsewhere());
+    let answered = world.recorded.iter().filter(|datagram| datagram.to == elsewhere());
     let bytes: usize = answered.map(|datagram| datagram.bytes.len()).sum();
-    assert!(
-        bytes > 0 && bytes <= 3 * stolen.bytes.len(),
-        "{bytes} for {}",
-        stolen.bytes.len()
-    );
+    assert!(bytes > 0 && bytes <= 3 * stolen.bytes.len(), "{bytes} for {}", stolen.bytes.len());
     assert_ne!(world.server().endpoint.address(server), Some(elsewhere()));
     assert_eq!(world.client().state(client), State::Connected);
 }
@@ -125,10 +104,7 @@ fn an_idle_probe_does_not_wake_the_driver_all_the_time() {
         endpoint.begin_tick(now);
         while endpoint.poll_event().is_some() {}
         while endpoint.poll_transmit(now, &mut buffer).is_some() {}
-        now = endpoint
-            .poll_timeout()
-            .expect("a live connection")
-            .max(now + netloom_proto::Micros(1));
+        now = endpoint.poll_timeout().expect("a live connection").max(now + netloom_proto::Micros(1));
     }
     assert!(wakeups < 200, "{wakeups} wake-ups in three seconds");
 }
@@ -147,19 +123,12 @@ fn whoever_delivers_packets_first_from_elsewhere_captures_nothing() {
         }
     });
     for number in 0..1_000u32 {
-        world
-            .send(CLIENT, client, ORDERED, &number.to_le_bytes())
-            .unwrap();
-        world
-            .send(SERVER, server, ORDERED, &number.to_le_bytes())
-            .unwrap();
+        world.send(CLIENT, client, ORDERED, &number.to_le_bytes()).unwrap();
+        world.send(SERVER, server, ORDERED, &number.to_le_bytes()).unwrap();
         let before = world.recorded.len();
         world.step();
-        let stolen: Vec<_> = world.recorded[before..]
-            .iter()
-            .filter(|datagram| datagram.from == home)
-            .cloned()
-            .collect();
+        let stolen: Vec<_> =
+            world.recorded[before..].iter().filter(|datagram| datagram.from == home).cloned().collect();
         for datagram in stolen {
             world.inject(elsewhere(), datagram.to, &datagram.bytes);
         }
@@ -169,21 +138,10 @@ fn whoever_delivers_packets_first_from_elsewhere_captures_nothing() {
     assert_eq!(world.server().stats(server).counters.migrations, 0);
     assert_eq!(world.client().messages(ORDERED).len(), 1_000);
     assert_eq!(world.server().messages(ORDERED).len(), 1_000);
-    assert!(
-        world.server().rejected(Rejection::Replayed) >= 900,
-        "the originals came second"
-    );
-    let to_attacker: Vec<_> = world
-        .recorded
-        .iter()
-        .filter(|datagram| datagram.to == elsewhere())
-        .collect();
+    assert!(world.server().rejected(Rejection::Replayed) >= 900, "the originals came second");
+    let to_attacker: Vec<_> = world.recorded.iter().filter(|datagram| datagram.to == elsewhere()).collect();
     assert!(!to_attacker.is_empty());
-    assert!(
-        to_attacker
-            .iter()
-            .all(|datagram| datagram.kind() == PacketType::PathChallenge as u8)
-    );
+    assert!(to_attacker.iter().all(|datagram| datagram.kind() == PacketType::PathChallenge as u8));
 }
 
 #[test]
@@ -199,9 +157,7 @@ fn a_proof_from_another_address_than_the_challenged_one_proves_nothing() {
             passing.drop();
         }
     });
-    world
-        .send(CLIENT, client, UNRELIABLE, b"from the new address")
-        .unwrap();
+    world.send(CLIENT, client, UNRELIABLE, b"from the new address").unwrap();
     world.run_for(ms(100));
     let proofs = world.recorded_of(PacketType::PathResponse);
     assert!(!proofs.is_empty());
@@ -272,11 +228,7 @@ fn a_lost_session_is_taken_up_and_the_new_one_names_the_old() {
             let (mut world, old, token) = lost(security, is_noticed);
             assert_eq!(resume(&mut world, token), Ok(Some(old)));
             assert_eq!(world.server().endpoint.peer_count(), 1);
-            let ends: Vec<_> = if is_noticed {
-                vec![]
-            } else {
-                vec![DisconnectReason::Resumed]
-            };
+            let ends: Vec<_> = if is_noticed { vec![] } else { vec![DisconnectReason::Resumed] };
             assert_eq!(world.server().ends(), ends);
             assert_ne!(world.server().peer(), old);
         }
@@ -333,11 +285,7 @@ fn a_plain_token_is_good_only_from_the_same_network_and_a_sealed_one_from_anywhe
         for is_noticed in [true, false] {
             let (mut world, old, token) = lost(security, is_noticed);
             world.client().address = address.parse().unwrap();
-            let expected = if is_good {
-                Ok(Some(old))
-            } else {
-                Err(RejectReason::Resume)
-            };
+            let expected = if is_good { Ok(Some(old)) } else { Err(RejectReason::Resume) };
             assert_eq!(resume(&mut world, token), expected, "{security:?} from {address}");
         }
     }
@@ -356,10 +304,7 @@ fn a_sealed_token_never_travels_readable() {
 
 #[test]
 fn a_player_resumes_on_a_full_server_that_has_not_noticed_the_loss() {
-    let listen = ListenConfig {
-        peers_max: 1,
-        ..ListenConfig::default()
-    };
+    let listen = ListenConfig { peers_max: 1, ..ListenConfig::default() };
     let (mut world, old, token) = lost_with(Security::Required, false, listen);
     world.client().address = elsewhere();
     assert_eq!(resume(&mut world, token), Ok(Some(old)));
@@ -368,10 +313,7 @@ fn a_player_resumes_on_a_full_server_that_has_not_noticed_the_loss() {
 
 #[test]
 fn half_open_handshakes_push_nobody_out_of_a_seat() {
-    let listen = ListenConfig {
-        peers_max: 2,
-        ..ListenConfig::default()
-    };
+    let listen = ListenConfig { peers_max: 2, ..ListenConfig::default() };
     let (mut world, old, token) = lost_with(Security::Required, true, listen);
     let attacker = world.add("10.0.5.5:5555", sealed(), None);
     world.script(|passing| {

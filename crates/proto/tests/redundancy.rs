@@ -9,10 +9,7 @@ use netloom_proto::packet::PacketType;
 use netloom_proto::{Config, Micros, Redundancy};
 
 fn with(redundancy: Redundancy) -> Config {
-    Config {
-        redundancy,
-        ..sealed()
-    }
+    Config { redundancy, ..sealed() }
 }
 
 /// Loses the data packets of the client with these places in the order of sending.
@@ -59,17 +56,11 @@ fn time_to_arrive(redundancy: Redundancy) -> (Micros, u64) {
 fn a_lost_last_packet_is_repaired_by_its_tail_without_a_resend() {
     for redundancy in [Redundancy::Copy, Redundancy::Parity] {
         let (latency, resends) = time_to_arrive(redundancy);
-        assert!(
-            latency >= ms(40) && latency <= ms(45),
-            "{redundancy:?}: {latency:?}"
-        );
+        assert!(latency >= ms(40) && latency <= ms(45), "{redundancy:?}: {latency:?}");
         assert_eq!(resends, 0, "{redundancy:?}");
     }
     let (latency, resends) = time_to_arrive(Redundancy::Off);
-    assert!(
-        latency > ms(60),
-        "without redundancy it waits for a resend: {latency:?}"
-    );
+    assert!(latency > ms(60), "without redundancy it waits for a resend: {latency:?}");
     assert_eq!(resends, 1);
 }
 
@@ -78,21 +69,13 @@ fn a_tail_is_sent_once_and_only_for_what_is_not_acknowledged() {
     let (mut world, client) = measured(with(Redundancy::Parity));
     world.send(CLIENT, client, ORDERED, b"the last word").unwrap();
     world.run_for(ms(900));
-    assert_eq!(
-        world.recorded_of(PacketType::Data).len(),
-        2,
-        "the message and its tail"
-    );
+    assert_eq!(world.recorded_of(PacketType::Data).len(), 2, "the message and its tail");
     let mut config = with(Redundancy::Parity);
     config.tail_delay = ms(100);
     let (mut world, client) = measured(config);
     world.send(CLIENT, client, ORDERED, b"the last word").unwrap();
     world.run_for(ms(900));
-    assert_eq!(
-        world.recorded_of(PacketType::Data).len(),
-        1,
-        "acknowledged before the tail was due"
-    );
+    assert_eq!(world.recorded_of(PacketType::Data).len(), 1, "acknowledged before the tail was due");
 }
 
 /// The latency of each message of a steady stream over a long path, some of whose packets are lost.
@@ -110,9 +93,7 @@ fn latencies(redundancy: Redundancy, lost: &[usize]) -> Vec<Micros> {
     let (mut sent, mut arrived) = (vec![], vec![]);
     for step in 0..1_500 {
         if step % 16 == 0 && sent.len() < 40 {
-            world
-                .send(CLIENT, client, ORDERED, &[sent.len() as u8; 20])
-                .unwrap();
+            world.send(CLIENT, client, ORDERED, &[sent.len() as u8; 20]).unwrap();
             sent.push(world.now);
         }
         world.step();
@@ -121,10 +102,7 @@ fn latencies(redundancy: Redundancy, lost: &[usize]) -> Vec<Micros> {
         }
     }
     assert_eq!(arrived.len(), 40);
-    sent.iter()
-        .zip(arrived)
-        .map(|(sent, arrived)| arrived - *sent)
-        .collect()
+    sent.iter().zip(arrived).map(|(sent, arrived)| arrived - *sent).collect()
 }
 
 fn worst(redundancy: Redundancy, lost: &[usize]) -> Micros {
@@ -152,9 +130,7 @@ fn redundancy_delivers_nothing_twice_and_keeps_the_order() {
         world.script(bad_link(31, 25, 20, 30));
         for number in 0..800u32 {
             for channel in [PRIORITY, ORDERED, UNORDERED] {
-                world
-                    .send(CLIENT, client, channel, &number.to_le_bytes())
-                    .unwrap();
+                world.send(CLIENT, client, channel, &number.to_le_bytes()).unwrap();
             }
             world.step();
         }
@@ -170,10 +146,7 @@ fn redundancy_delivers_nothing_twice_and_keeps_the_order() {
             );
         }
         let unordered: BTreeSet<_> = world.server().messages(UNORDERED).into_iter().collect();
-        assert_eq!(
-            (unordered.len(), world.server().messages(UNORDERED).len()),
-            (800, 800)
-        );
+        assert_eq!((unordered.len(), world.server().messages(UNORDERED).len()), (800, 800));
         assert!(world.server().stats(server).counters.blocks_recovered > 50);
     }
 }
@@ -184,11 +157,7 @@ fn a_message_is_acknowledged_after_a_round_trip_and_the_ack_delay_at_most() {
     world.send(CLIENT, client, ORDERED, b"one").unwrap();
     assert_eq!(world.client().stats(client).pending_bytes, 3);
     world.run_for(ms(40));
-    assert_eq!(
-        world.client().stats(client).pending_bytes,
-        3,
-        "the acknowledgement may wait for company"
-    );
+    assert_eq!(world.client().stats(client).pending_bytes, 3, "the acknowledgement may wait for company");
     world.run_for(ms(20));
     assert_eq!(world.client().stats(client).pending_bytes, 0);
     assert_eq!(world.recorded_of(PacketType::Ack).len(), 1, "it had none");
@@ -237,28 +206,16 @@ fn resends_back_off_up_to_the_longest_timeout() {
     world.send(CLIENT, client, ORDERED, &[7; 200]).unwrap();
     world.run_for(ms(7_500));
     let sent = world.recorded_of(PacketType::Data);
-    let gaps: Vec<_> = sent
-        .windows(2)
-        .map(|pair| pair[1].sent_at - pair[0].sent_at)
-        .collect();
+    let gaps: Vec<_> = sent.windows(2).map(|pair| pair[1].sent_at - pair[0].sent_at).collect();
     let config = Config::default();
     assert!(gaps.len() >= 8, "{gaps:?}");
-    assert!(
-        gaps[0] >= config.resend_timeout_min && gaps[0] <= ms(100),
-        "{gaps:?}"
-    );
+    assert!(gaps[0] >= config.resend_timeout_min && gaps[0] <= ms(100), "{gaps:?}");
     for pair in gaps.windows(2) {
         assert!(pair[1] + ms(3) >= pair[0], "never faster: {gaps:?}");
-        assert!(
-            pair[1] <= Micros(pair[0].0 * 2) + ms(30),
-            "doubling at most: {gaps:?}"
-        );
+        assert!(pair[1] <= Micros(pair[0].0 * 2) + ms(30), "doubling at most: {gaps:?}");
     }
     let longest = *gaps.last().unwrap();
-    assert!(
-        longest >= ms(900) && longest <= config.resend_timeout_max + ms(20),
-        "{gaps:?}"
-    );
+    assert!(longest >= ms(900) && longest <= config.resend_timeout_max + ms(20), "{gaps:?}");
     // When the link is back, it goes on, and the back-off is forgotten.
     world.perfect_link();
     world.run_for(ms(1_200));
@@ -267,10 +224,7 @@ fn resends_back_off_up_to_the_longest_timeout() {
 
 #[test]
 fn a_loss_is_noticed_by_what_overtook_it_long_before_the_timer() {
-    let config = Config {
-        resend_timeout_min: secs(1),
-        ..with(Redundancy::Off)
-    };
+    let config = Config { resend_timeout_min: secs(1), ..with(Redundancy::Off) };
     let (mut world, client) = measured(config);
     lose(&mut world, &[3]);
     for number in 0..10u8 {
@@ -280,10 +234,7 @@ fn a_loss_is_noticed_by_what_overtook_it_long_before_the_timer() {
     world.run_for(ms(100));
     assert_eq!(world.server().messages(ORDERED).len(), 10);
     let counters = world.client().stats(client).counters;
-    assert_eq!(
-        (counters.packets_lost, counters.resends, counters.probes),
-        (1, 1, 0)
-    );
+    assert_eq!((counters.packets_lost, counters.resends, counters.probes), (1, 1, 0));
 }
 
 #[test]
@@ -298,9 +249,7 @@ fn a_packet_that_is_only_late_is_not_taken_for_lost_again_and_again() {
         }
     });
     for number in 0..1_000u32 {
-        world
-            .send(CLIENT, client, UNRELIABLE, &number.to_le_bytes())
-            .unwrap();
+        world.send(CLIENT, client, UNRELIABLE, &number.to_le_bytes()).unwrap();
         world.run_for(ms(4));
     }
     let counters = world.client().stats(client).counters;

@@ -143,27 +143,18 @@ fn handshake_packets_damaged_or_cut_are_dropped() {
     world.forget();
     world.transmit(SERVER);
     assert_eq!(world.recorded, [], "no answer to any of them");
-    assert_eq!(
-        world.server().endpoint.rejections().total(),
-        2 * connect.bytes.len() as u64
-    );
+    assert_eq!(world.server().endpoint.rejections().total(), 2 * connect.bytes.len() as u64);
 }
 
 #[test]
 fn another_protocol_is_not_answered() {
-    let other = Config {
-        protocol_id: 1,
-        ..sealed()
-    };
+    let other = Config { protocol_id: 1, ..sealed() };
     let mut world = World::new(sealed(), other);
     world.start_connecting(CLIENT, None);
     world.run_for(secs(1));
     let from_server = world.nodes[SERVER].address;
     assert!(world.recorded.iter().all(|datagram| datagram.from != from_server));
-    assert_eq!(
-        world.server().rejected(Rejection::Integrity),
-        world.recorded.len() as u64
-    );
+    assert_eq!(world.server().rejected(Rejection::Integrity), world.recorded.len() as u64);
     assert_eq!(world.server().endpoint.peer_count(), 0);
 }
 
@@ -232,11 +223,7 @@ fn a_sealed_session_takes_no_plain_packet() {
         .map(|datagram| parse(datagram).0.session);
     assert_eq!(alias, Some(SessionRef::Alias(0)));
     // Whoever learnt the session id, by whatever means, cannot talk the session down to plain packets.
-    let mut stranger = Forger {
-        protocol_id: sealed().protocol_id,
-        session_id: 0,
-        number: 50_000,
-    };
+    let mut stranger = Forger { protocol_id: sealed().protocol_id, session_id: 0, number: 50_000 };
     let before = messages_of(&mut world);
     for session_id in [0, 1, u64::MAX] {
         stranger.session_id = session_id;
@@ -323,30 +310,17 @@ fn an_acknowledgement_of_what_was_never_sent_is_refused() {
     let sent = world.server().stats(server).counters.packets_sent as u16;
     let sent_on_session = sent - 1; // The Accept has no number.
     for ahead in [sent_on_session, sent_on_session + 1, sent_on_session + 30_000] {
-        let ack = Ack {
-            newest: ahead,
-            delay_ms: 0,
-            bits: u64::MAX,
-            width: 64,
-        };
+        let ack = Ack { newest: ahead, delay_ms: 0, bits: u64::MAX, width: 64 };
         let number = forger.number as u16;
         let forged = forger.packet_with(PacketType::Ack, number, Some(ack), &[]);
         world.inject_to_server(&forged);
     }
     assert_eq!(world.server().rejected(Rejection::AckOfUnsent), 3);
     assert_eq!(world.server().stats(server).counters.packets_received, received);
-    let ack = Ack {
-        newest: sent_on_session - 1,
-        delay_ms: 0,
-        bits: u64::MAX,
-        width: 64,
-    };
+    let ack = Ack { newest: sent_on_session - 1, delay_ms: 0, bits: u64::MAX, width: 64 };
     let honest = forger.packet_with(PacketType::Ack, forger.number as u16, Some(ack), &[]);
     world.inject_to_server(&honest);
-    assert_eq!(
-        world.server().stats(server).counters.packets_received,
-        received + 1
-    );
+    assert_eq!(world.server().stats(server).counters.packets_received, received + 1);
 }
 
 #[test]
@@ -361,11 +335,7 @@ fn a_forged_high_packet_number_does_not_move_the_window() {
     assert_eq!(world.server().rejected(Rejection::Integrity), 7);
     world.inject_to_server(&datagram.bytes);
     world.step();
-    assert_eq!(
-        messages_of(&mut world),
-        5,
-        "the real packet is neither too old nor replayed"
-    );
+    assert_eq!(messages_of(&mut world), 5, "the real packet is neither too old nor replayed");
     assert_eq!(world.server().rejected(Rejection::TooOld), 0);
 }
 

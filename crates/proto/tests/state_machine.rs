@@ -21,15 +21,7 @@ fn a_client_passes_through_the_documented_states() {
         }
         world.step();
     }
-    assert_eq!(
-        states,
-        [
-            State::Connecting,
-            State::Connected,
-            State::Disconnecting,
-            State::Disconnected
-        ]
-    );
+    assert_eq!(states, [State::Connecting, State::Connected, State::Disconnecting, State::Disconnected]);
 }
 
 #[test]
@@ -37,24 +29,15 @@ fn nothing_can_be_sent_outside_connected() {
     let mut world = World::new(sealed(), sealed());
     let peer = world.start_connecting(CLIENT, None);
     for channel in 0..5 {
-        assert_eq!(
-            world.send(CLIENT, peer, channel, b"early"),
-            Err(SendError::NotConnected)
-        );
+        assert_eq!(world.send(CLIENT, peer, channel, b"early"), Err(SendError::NotConnected));
     }
     world.run_for(ms(300));
     assert_eq!(world.send(CLIENT, peer, ORDERED, b"in time"), Ok(()));
     world.run_for(ms(100));
     world.disconnect(CLIENT, peer, DisconnectReason::Requested);
-    assert_eq!(
-        world.send(CLIENT, peer, ORDERED, b"leaving"),
-        Err(SendError::NotConnected)
-    );
+    assert_eq!(world.send(CLIENT, peer, ORDERED, b"leaving"), Err(SendError::NotConnected));
     world.run_for(secs(3));
-    assert_eq!(
-        world.send(CLIENT, peer, ORDERED, b"late"),
-        Err(SendError::NotConnected)
-    );
+    assert_eq!(world.send(CLIENT, peer, ORDERED, b"late"), Err(SendError::NotConnected));
     assert_eq!(world.server().messages(ORDERED), [b"in time"]);
 }
 
@@ -171,11 +154,7 @@ fn without_any_confirmation_a_goodbye_ends_after_its_timeout() {
     assert_eq!(world.client().ends(), [DisconnectReason::Requested]);
     assert_eq!(world.client().state(client), State::Disconnected);
     world.run_for(secs(10));
-    assert_eq!(
-        world.server().ends(),
-        [DisconnectReason::Timeout],
-        "the other side never heard it"
-    );
+    assert_eq!(world.server().ends(), [DisconnectReason::Timeout], "the other side never heard it");
 }
 
 #[test]
@@ -186,10 +165,7 @@ fn both_sides_may_leave_at_once() {
     world.run_for(secs(3));
     assert_eq!(world.client().ends().len(), 1);
     assert_eq!(world.server().ends().len(), 1);
-    assert_eq!(
-        world.client().endpoint.peer_count() + world.server().endpoint.peer_count(),
-        0
-    );
+    assert_eq!(world.client().endpoint.peer_count() + world.server().endpoint.peer_count(), 0);
 }
 
 #[test]
@@ -223,10 +199,7 @@ fn nothing_follows_the_end_of_a_connection() {
     // The server's last packets and its confirmations are lost, so the client's goodbye comes again and again, with
     // the acknowledgement of an earlier packet.
     let send = |world: &mut World, tag: u64| {
-        let sent = world
-            .server()
-            .endpoint
-            .send_tagged(server, UNRELIABLE, b"news", tag);
+        let sent = world.server().endpoint.send_tagged(server, UNRELIABLE, b"news", tag);
         sent.unwrap();
     };
     send(&mut world, 0);
@@ -250,10 +223,7 @@ fn nothing_follows_the_end_of_a_connection() {
 
 #[test]
 fn what_waited_for_room_comes_before_the_end_of_the_connection() {
-    let config = netloom_proto::Config {
-        events_queued_max: 512,
-        ..sealed()
-    };
+    let config = netloom_proto::Config { events_queued_max: 512, ..sealed() };
     let (mut world, client, _) = World::connected(config);
     world.run_for(secs(3));
     // The first message is late, so that the others wait for it and then find no room for all of them.
@@ -288,11 +258,7 @@ fn what_waited_for_room_comes_before_the_end_of_the_connection() {
         .iter()
         .map(|message| u32::from_le_bytes(message[..4].try_into().unwrap()))
         .collect();
-    assert!(
-        numbers.len() >= acked,
-        "{} of {acked} acknowledged messages",
-        numbers.len()
-    );
+    assert!(numbers.len() >= acked, "{} of {acked} acknowledged messages", numbers.len());
     assert!(numbers.iter().copied().eq(0..numbers.len() as u32), "in order");
 }
 
@@ -348,11 +314,8 @@ fn a_driver_that_sleeps_until_poll_timeout_misses_nothing_and_does_not_spin() {
         }
         let timeouts = world.nodes.iter().filter_map(|node| node.endpoint.poll_timeout());
         let arrivals = in_flight.iter().map(|&(at, ..)| at);
-        now = timeouts
-            .chain(arrivals)
-            .min()
-            .expect("an idle connection still has timers")
-            .max(now + Micros(1));
+        now =
+            timeouts.chain(arrivals).min().expect("an idle connection still has timers").max(now + Micros(1));
         let (due, rest): (Vec<_>, Vec<_>) = in_flight.into_iter().partition(|&(at, ..)| at <= now);
         in_flight = rest;
         for (_, to, mut bytes) in due {

@@ -52,10 +52,7 @@ struct Pipe {
 
 impl Pipe {
     fn new() -> Pipe {
-        Pipe {
-            slots: vec![(0, 0, [0; 1200]); 64],
-            waiting: 0,
-        }
+        Pipe { slots: vec![(0, 0, [0; 1200]); 64], waiting: 0 }
     }
 
     fn push(&mut self, due: u64, bytes: &[u8]) {
@@ -67,10 +64,7 @@ impl Pipe {
 
     /// Hands over what is due, in order.
     fn deliver(&mut self, tick: u64, mut take: impl FnMut(&mut [u8])) {
-        let due = self.slots[..self.waiting]
-            .iter()
-            .take_while(|(at, ..)| *at <= tick)
-            .count();
+        let due = self.slots[..self.waiting].iter().take_while(|(at, ..)| *at <= tick).count();
         for (_, length, bytes) in &mut self.slots[..due] {
             take(&mut bytes[..*length]);
         }
@@ -106,9 +100,7 @@ impl Pair {
             received: 0,
             loses_packets: false,
         };
-        let peer = pair.ends[1]
-            .connect(Micros::ZERO, addresses[0], None)
-            .expect("a free place");
+        let peer = pair.ends[1].connect(Micros::ZERO, addresses[0], None).expect("a free place");
         for _ in 0..60 {
             pair.step();
         }
@@ -176,11 +168,7 @@ fn allocations_in_ten_seconds(config: Config, loses_packets: bool) -> (u64, u64)
 fn steady_traffic_allocates_nothing() {
     for security in [Security::Required, Security::Off] {
         for redundancy in [Redundancy::Off, Redundancy::Copy, Redundancy::Parity] {
-            let config = Config {
-                security,
-                redundancy,
-                ..Config::default()
-            };
+            let config = Config { security, redundancy, ..Config::default() };
             let (allocations, received) = allocations_in_ten_seconds(config, false);
             assert_eq!(received, 600 * 10, "every message arrives");
             assert_eq!(allocations, 0, "{security:?}, {redundancy:?}");
@@ -191,10 +179,7 @@ fn steady_traffic_allocates_nothing() {
 #[test]
 fn loss_does_not_make_it_allocate() {
     for security in [Security::Required, Security::Off] {
-        let config = Config {
-            security,
-            ..Config::default()
-        };
+        let config = Config { security, ..Config::default() };
         let (allocations, received) = allocations_in_ten_seconds(config, true);
         assert!(received > 600 * 8);
         assert_eq!(allocations, 0, "{security:?}");

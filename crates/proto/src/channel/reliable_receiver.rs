@@ -39,13 +39,7 @@ pub struct ReliableReceiver {
 
 impl ReliableReceiver {
     pub fn new(ordered: bool, message_bytes_max: usize) -> ReliableReceiver {
-        ReliableReceiver {
-            ordered,
-            message_bytes_max,
-            slots: VecDeque::new(),
-            next: 0,
-            waiting_bytes: 0,
-        }
+        ReliableReceiver { ordered, message_bytes_max, slots: VecDeque::new(), next: 0, waiting_bytes: 0 }
     }
 
     /// Bytes that wait for something before them.
@@ -90,10 +84,7 @@ impl ReliableReceiver {
             self.slots[index] = Slot::Done;
         } else {
             self.waiting_bytes += frame.data.len();
-            self.slots[index] = Slot::Part {
-                data: pool.copy_of(frame.data),
-                fragment: frame.fragment,
-            };
+            self.slots[index] = Slot::Part { data: pool.copy_of(frame.data), fragment: frame.fragment };
             if !self.ordered {
                 self.complete(index, pool, inbox)?;
             }
@@ -151,11 +142,7 @@ impl ReliableReceiver {
                 Some(Slot::Missing)
                     if crate::mutation::is(crate::mutation::Mutation::OrderBroken) && inbox.room() > 0 =>
                 {
-                    if let Some(late) = self
-                        .slots
-                        .iter()
-                        .position(|slot| matches!(slot, Slot::Part { .. }))
-                    {
+                    if let Some(late) = self.slots.iter().position(|slot| matches!(slot, Slot::Part { .. })) {
                         if self.complete(late, pool, inbox)? {
                             continue;
                         }
@@ -221,13 +208,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn frame(id: u64, fragment: Option<(u16, u16)>, data: &[u8]) -> MessageFrame<'_> {
-        MessageFrame {
-            channel: 0,
-            kind: ChannelKind::Ordered,
-            id: id as u16,
-            fragment,
-            data,
-        }
+        MessageFrame { channel: 0, kind: ChannelKind::Ordered, id: id as u16, fragment, data }
     }
 
     struct Bench {
@@ -246,16 +227,11 @@ mod tests {
         }
 
         fn receive(&mut self, id: u64, fragment: Option<(u16, u16)>, data: &[u8]) -> Received {
-            self.receiver
-                .receive(&frame(id, fragment, data), 1_000, &mut self.pool, &mut self.inbox)
+            self.receiver.receive(&frame(id, fragment, data), 1_000, &mut self.pool, &mut self.inbox)
         }
 
         fn texts(&self) -> Vec<&str> {
-            self.inbox
-                .messages
-                .iter()
-                .map(|message| std::str::from_utf8(message).unwrap())
-                .collect()
+            self.inbox.messages.iter().map(|message| std::str::from_utf8(message).unwrap()).collect()
         }
     }
 
@@ -285,11 +261,7 @@ mod tests {
             bench.receive(4, None, b"last").unwrap();
             assert_eq!(
                 bench.texts(),
-                if ordered {
-                    ["first", "abc", "last"]
-                } else {
-                    ["abc", "first", "last"]
-                }
+                if ordered { ["first", "abc", "last"] } else { ["abc", "first", "last"] }
             );
         }
     }
@@ -307,20 +279,14 @@ mod tests {
             let first = bench.receive(0, Some((0, 2)), b"a");
             let second = bench.receive(1, Some((1, 3)), b"b");
             let third = bench.receive(2, Some((2, 3)), b"c");
-            assert!(
-                [first, second, third].contains(&Err(Rejection::Malformed)),
-                "ordered {ordered}"
-            );
+            assert!([first, second, third].contains(&Err(Rejection::Malformed)), "ordered {ordered}");
         }
     }
 
     #[test]
     fn a_message_too_far_ahead_is_refused() {
         let mut bench = Bench::new(true);
-        assert_eq!(
-            bench.receive(RELIABLE_WINDOW as u64, None, b"x"),
-            Err(Rejection::OutOfWindow)
-        );
+        assert_eq!(bench.receive(RELIABLE_WINDOW as u64, None, b"x"), Err(Rejection::OutOfWindow));
         assert_eq!(bench.receive(RELIABLE_WINDOW as u64 - 1, None, b"x"), Ok(()));
     }
 
@@ -345,10 +311,7 @@ mod tests {
             assert_eq!(bench.receive(0, None, &[0; 901]), Err(Rejection::Malformed));
             bench.receive(0, Some((0, 3)), &[0; 400]).unwrap();
             bench.receive(1, Some((1, 3)), &[0; 400]).unwrap();
-            assert_eq!(
-                bench.receive(2, Some((2, 3)), &[0; 101]),
-                Err(Rejection::Malformed)
-            );
+            assert_eq!(bench.receive(2, Some((2, 3)), &[0; 101]), Err(Rejection::Malformed));
             assert!(bench.inbox.messages.is_empty());
         }
     }
@@ -360,10 +323,7 @@ mod tests {
         for part in 0..3 {
             bench.receive(part, Some((part as u16, 400)), &[0; 300]).unwrap();
         }
-        assert_eq!(
-            bench.receive(3, Some((3, 400)), &[0; 300]),
-            Err(Rejection::Malformed)
-        );
+        assert_eq!(bench.receive(3, Some((3, 400)), &[0; 300]), Err(Rejection::Malformed));
         assert!(bench.receiver.waiting_bytes() <= 1_000 + 900);
     }
 

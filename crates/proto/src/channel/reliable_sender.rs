@@ -70,23 +70,14 @@ impl ReliableSender {
         for (fragment, data) in super::parts(message, whole_max) {
             self.pending_bytes += data.len();
             let data = pool.copy_of(data);
-            self.queue.push_back(Outgoing {
-                data,
-                fragment,
-                phase: Phase::Due,
-                number: 0,
-                sends: 0,
-            });
+            self.queue.push_back(Outgoing { data, fragment, phase: Phase::Due, number: 0, sends: 0 });
         }
     }
 
     /// The next part that was lost, by id.
     pub fn due_lost(&mut self) -> Option<u64> {
         while let Some(&id) = self.lost.front() {
-            if self
-                .index(id)
-                .is_some_and(|index| self.queue[index].phase == Phase::Due)
-            {
+            if self.index(id).is_some_and(|index| self.queue[index].phase == Phase::Due) {
                 return Some(id);
             }
             self.lost.pop_front();
@@ -102,8 +93,7 @@ impl ReliableSender {
 
     /// A part that is not acknowledged yet.
     pub fn part(&self, id: u64) -> Option<Part<'_>> {
-        self.index(id)
-            .map(|index| (self.queue[index].fragment, self.queue[index].data.as_slice()))
+        self.index(id).map(|index| (self.queue[index].fragment, self.queue[index].data.as_slice()))
     }
 
     /// The length of a part.
@@ -294,11 +284,7 @@ mod tests {
         }
         assert_eq!(
             parts,
-            [
-                (0, Some((0, 3)), FRAGMENT_BYTES),
-                (1, Some((1, 3)), FRAGMENT_BYTES),
-                (2, Some((2, 3)), 1)
-            ]
+            [(0, Some((0, 3)), FRAGMENT_BYTES), (1, Some((1, 3)), FRAGMENT_BYTES), (2, Some((2, 3)), 1)]
         );
     }
 }

@@ -41,12 +41,7 @@ pub struct UnreliableSender {
 
 impl UnreliableSender {
     pub fn new(latest_only: bool) -> UnreliableSender {
-        UnreliableSender {
-            latest_only,
-            queue: VecDeque::new(),
-            next_id: 0,
-            pending_bytes: 0,
-        }
+        UnreliableSender { latest_only, queue: VecDeque::new(), next_id: 0, pending_bytes: 0 }
     }
 
     /// Bytes that wait to be sent.
@@ -56,11 +51,7 @@ impl UnreliableSender {
 
     /// Bytes and parts that would wait if nothing that this message replaces did.
     pub fn pending_beside_new(&self) -> (usize, usize) {
-        if self.latest_only {
-            (0, 0)
-        } else {
-            (self.pending_bytes, self.queue.len())
-        }
+        if self.latest_only { (0, 0) } else { (self.pending_bytes, self.queue.len()) }
     }
 
     /// Takes a message. On a sequenced channel it replaces what was not sent; `dropped` is called with its tag.
@@ -83,24 +74,14 @@ impl UnreliableSender {
         self.next_id = self.next_id.wrapping_add(1);
         for (fragment, data) in super::parts(message, whole_max) {
             self.pending_bytes += data.len();
-            self.queue.push_back(Outgoing {
-                data: pool.copy_of(data),
-                id,
-                fragment,
-                tag,
-            });
+            self.queue.push_back(Outgoing { data: pool.copy_of(data), id, fragment, tag });
         }
     }
 
     /// The part to send next.
     pub fn due(&self) -> Option<DuePart<'_>> {
         let part = self.queue.front()?;
-        Some(DuePart {
-            id: part.id,
-            fragment: part.fragment,
-            data: &part.data,
-            tag: part.tag,
-        })
+        Some(DuePart { id: part.id, fragment: part.fragment, data: &part.data, tag: part.tag })
     }
 
     /// The part that [`due`](Self::due) showed has been put into a packet.
@@ -190,8 +171,7 @@ impl UnreliableReceiver {
         if crate::mutation::is(crate::mutation::Mutation::SequenceRegress) {
             return true;
         }
-        self.newest
-            .is_none_or(|newest| (id.wrapping_sub(newest) as i16) > 0)
+        self.newest.is_none_or(|newest| (id.wrapping_sub(newest) as i16) > 0)
     }
 
     fn receive_fragment(
@@ -203,11 +183,7 @@ impl UnreliableReceiver {
         pool: &mut BufferPool,
         inbox: &mut impl Deliver,
     ) -> Received {
-        while self
-            .assemblies
-            .front()
-            .is_some_and(|oldest| now - oldest.started >= ASSEMBLY_LIFETIME)
-        {
+        while self.assemblies.front().is_some_and(|oldest| now - oldest.started >= ASSEMBLY_LIFETIME) {
             self.drop_oldest(pool);
         }
         while self.waiting_bytes + frame.data.len() > bytes_max {
@@ -215,23 +191,14 @@ impl UnreliableReceiver {
                 return Err(Rejection::NoRoom);
             }
         }
-        let position = match self
-            .assemblies
-            .iter()
-            .position(|assembly| assembly.id == frame.id)
-        {
+        let position = match self.assemblies.iter().position(|assembly| assembly.id == frame.id) {
             Some(position) => position,
             None => {
                 if self.assemblies.len() == ASSEMBLIES_MAX {
                     self.drop_oldest(pool);
                 }
                 let parts = (0..count).map(|_| None).collect();
-                self.assemblies.push_back(Assembly {
-                    id: frame.id,
-                    started: now,
-                    parts,
-                    bytes: 0,
-                });
+                self.assemblies.push_back(Assembly { id: frame.id, started: now, parts, bytes: 0 });
                 self.assemblies.len() - 1
             }
         };
@@ -267,11 +234,7 @@ impl UnreliableReceiver {
             return false;
         };
         self.waiting_bytes -= assembly.bytes;
-        assembly
-            .parts
-            .into_iter()
-            .flatten()
-            .for_each(|part| pool.give(part));
+        assembly.parts.into_iter().flatten().for_each(|part| pool.give(part));
         true
     }
 }
@@ -284,13 +247,7 @@ mod tests {
     use crate::limits::FRAGMENT_BYTES;
 
     fn frame(id: u16, fragment: Option<(u16, u16)>, data: &[u8]) -> MessageFrame<'_> {
-        MessageFrame {
-            channel: 0,
-            kind: ChannelKind::Sequenced,
-            id,
-            fragment,
-            data,
-        }
+        MessageFrame { channel: 0, kind: ChannelKind::Sequenced, id, fragment, data }
     }
 
     struct Bench {
@@ -303,22 +260,11 @@ mod tests {
     impl Bench {
         fn new(latest_only: bool) -> Bench {
             let receiver = UnreliableReceiver::new(latest_only, 300);
-            Bench {
-                receiver,
-                pool: BufferPool::default(),
-                inbox: Inbox::default(),
-                now: Micros::ZERO,
-            }
+            Bench { receiver, pool: BufferPool::default(), inbox: Inbox::default(), now: Micros::ZERO }
         }
 
         fn receive(&mut self, id: u16, fragment: Option<(u16, u16)>, data: &[u8]) -> Received {
-            self.receiver.receive(
-                self.now,
-                &frame(id, fragment, data),
-                100,
-                &mut self.pool,
-                &mut self.inbox,
-            )
+            self.receiver.receive(self.now, &frame(id, fragment, data), 100, &mut self.pool, &mut self.inbox)
         }
     }
 
@@ -328,12 +274,8 @@ mod tests {
         for id in [65_533, 65_535, 65_534, 1, 0, 65_535, 2, 2] {
             bench.receive(id, None, &id.to_le_bytes()).unwrap();
         }
-        let got: Vec<u16> = bench
-            .inbox
-            .messages
-            .iter()
-            .map(|message| u16::from_le_bytes([message[0], message[1]]))
-            .collect();
+        let got: Vec<u16> =
+            bench.inbox.messages.iter().map(|message| u16::from_le_bytes([message[0], message[1]])).collect();
         assert_eq!(got, [65_533, 65_535, 1, 2]);
     }
 
@@ -343,10 +285,7 @@ mod tests {
         bench.receiver.message_bytes_max = 50;
         assert_eq!(bench.receive(0, None, &[0; 51]), Err(Rejection::Malformed));
         bench.receive(1, Some((0, 2)), &[0; 40]).unwrap();
-        assert_eq!(
-            bench.receive(1, Some((1, 2)), &[0; 11]),
-            Err(Rejection::Malformed)
-        );
+        assert_eq!(bench.receive(1, Some((1, 2)), &[0; 11]), Err(Rejection::Malformed));
         bench.receive(1, Some((1, 2)), &[0; 10]).unwrap();
         assert_eq!(bench.inbox.messages, [[0; 50]]);
     }
@@ -399,34 +338,15 @@ mod tests {
     #[test]
     fn a_message_that_fits_one_packet_is_whole_and_a_larger_one_is_split() {
         let (mut sender, mut pool) = (UnreliableSender::new(false), BufferPool::default());
-        sender.push(
-            &[1; FRAGMENT_BYTES + 1],
-            None,
-            FRAGMENT_BYTES + 1,
-            &mut pool,
-            |_| (),
-        );
-        sender.push(
-            &[1; FRAGMENT_BYTES + 2],
-            None,
-            FRAGMENT_BYTES + 1,
-            &mut pool,
-            |_| (),
-        );
+        sender.push(&[1; FRAGMENT_BYTES + 1], None, FRAGMENT_BYTES + 1, &mut pool, |_| ());
+        sender.push(&[1; FRAGMENT_BYTES + 2], None, FRAGMENT_BYTES + 1, &mut pool, |_| ());
         let mut sizes = vec![];
         while let Some(part) = sender.due() {
             sizes.push((part.id, part.fragment, part.data.len()));
             sender.handle_sent(&mut pool);
         }
         let split = FRAGMENT_BYTES;
-        assert_eq!(
-            sizes,
-            [
-                (0, None, split + 1),
-                (1, Some((0, 2)), split),
-                (1, Some((1, 2)), 2)
-            ]
-        );
+        assert_eq!(sizes, [(0, None, split + 1), (1, Some((0, 2)), split), (1, Some((1, 2)), 2)]);
         assert_eq!(sender.pending_bytes(), 0);
     }
 }

@@ -131,8 +131,7 @@ impl Connection {
         self.window.insert(number, taken.is_ok());
         match taken {
             Ok(()) => {
-                self.window
-                    .handle_taken(now, number, header.kind.elicits_ack(), context.config.ack_delay)
+                self.window.handle_taken(now, number, header.kind.elicits_ack(), context.config.ack_delay)
             }
             Err(reason) => {
                 self.counters.packets_refused += 1;
@@ -155,11 +154,7 @@ impl Connection {
             State::Disconnecting => kind == Disconnect,
             State::Disconnected => kind == Disconnect && self.draining_until.is_some(),
         };
-        if allowed {
-            Ok(())
-        } else {
-            Err(Rejection::WrongState)
-        }
+        if allowed { Ok(()) } else { Err(Rejection::WrongState) }
     }
 
     fn authenticate<'a>(
@@ -176,9 +171,7 @@ impl Connection {
                 .map(|payload| &*payload)
                 .ok_or(Rejection::Integrity),
             None => {
-                let (body, crc) = datagram
-                    .split_last_chunk::<CRC_BYTES>()
-                    .ok_or(Rejection::TooShort)?;
+                let (body, crc) = datagram.split_last_chunk::<CRC_BYTES>().ok_or(Rejection::TooShort)?;
                 let payload = body.get(header_len..).ok_or(Rejection::TooShort)?;
                 match context.checksum.of(body) == u32::from_le_bytes(*crc) {
                     true => Ok(payload),
@@ -189,23 +182,16 @@ impl Connection {
     }
 
     fn handle_ack(&mut self, now: Micros, newest: u64, ack: Ack, context: &mut Context<'_>) {
-        let Connection {
-            sent,
-            outbox,
-            outcomes,
-            rate,
-            window,
-            history,
-            counters,
-            unanswered_probes,
-            ..
-        } = self;
+        let Connection { sent, outbox, outcomes, rate, window, history, counters, unanswered_probes, .. } =
+            self;
         sent.handle_ack(newest, ack.bits, |number, packet, verdict, carries| {
             if verdict == Verdict::Acked {
                 *unanswered_probes = 0;
                 let delay = Micros::from_millis(ack.delay_ms.into());
                 let measured = number == newest && ack.delay_ms != u8::MAX;
-                let rtt = measured.then(|| Micros((now - packet.sent_at).since(delay).0.max(1)));
+                let rtt = Micros((now - packet.sent_at).since(delay).0.max(1));
+                // A longer one was made by a clock that jumped, not by the network.
+                let rtt = (measured && rtt < context.config.peer_timeout).then_some(rtt);
                 rate.handle_acked(now, packet.sent_at, usize::from(packet.bytes) + IP_UDP_BYTES, rtt);
             } else {
                 counters.packets_late += 1;
@@ -318,7 +304,7 @@ impl Connection {
                 receiver.receive(now, message, bytes_max, context.pool, &mut inbox)
             }
         };
-        self.is_inbox_blocked |= self.events.len() >= context.config.events_queued_max;
+        self.is_inbox_blocked |= self.events.is_full(context.config);
         taken
     }
 
@@ -334,7 +320,7 @@ impl Connection {
                 return self.disconnect(now, DisconnectReason::Protocol, context.config);
             }
         }
-        self.is_inbox_blocked = self.events.len() >= context.config.events_queued_max;
+        self.is_inbox_blocked = self.events.is_full(context.config);
     }
 
     fn take_goodbye(&mut self, now: Micros, code: u8, context: &Context<'_>) {
@@ -366,11 +352,7 @@ impl Connection {
     }
 
     fn take_proof(&mut self, from: SocketAddr, proof: &[u8; PROOF_BYTES]) {
-        if self
-            .probe
-            .as_ref()
-            .is_some_and(|probe| probe.is_proven_by(from, proof))
-        {
+        if self.probe.as_ref().is_some_and(|probe| probe.is_proven_by(from, proof)) {
             self.address = from;
             self.probe = None;
             self.counters.migrations += 1;
@@ -411,9 +393,7 @@ impl<'a> Contents<'a> {
         let mut rest = ahead.peekable();
         match (first, rest.peek()) {
             (Frame::Message(message), None) if !protected => Some(Contents::Message(message)),
-            _ => rest
-                .all(|frame| frame.is_ok())
-                .then_some(Contents::Frames(frames)),
+            _ => rest.all(|frame| frame.is_ok()).then_some(Contents::Frames(frames)),
         }
     }
 }

@@ -1,14 +1,11 @@
 //! What waits to be sent, over all channels, and how it is packed.
 //!
-//! A packet is filled in this order: new messages of priority channels; new ones of the other reliable channels, up to
-//! half of the packet while unreliable messages wait; unreliable messages; reliable ones again; redundancy; and
-//! lost messages, for which room was kept from the start. What redundancy repeats is only what is new: a message
-//! that is sent again is on its way twice already.
-//!
-//! Half a packet is too little for a large message. So reliable and unreliable messages take turns in leading a
-//! packet while both wait: the first part of the side that leads always gets in. Together with a budget that waits
-//! for the longest part ([`Outbox::due_len`]), neither a stream of snapshots nor a large download nor a flood of
-//! small messages can starve the others.
+//! A packet is filled in this order: priority channels; the channel that leads this packet, with one message at least;
+//! the other reliable channels, up to half of the packet while unreliable messages wait; unreliable messages; reliable
+//! ones again; redundancy; and lost messages, for which room was kept from the start. Every channel that has
+//! something to send leads in turn and a packet waits until the rate allows its longest message, so no flood can keep
+//! another channel out, whatever the sizes. What redundancy repeats is only what is new: a message that is sent
+//! again is on its way twice already.
 
 use crate::channel::{ReliableSender, SendError, Sender, Undeliverable, check_message};
 use crate::config::{ChannelKind, Config};
@@ -25,14 +22,22 @@ pub struct Outbox {
     active: ChannelSet,
     reliable: ChannelSet,
     priority: ChannelSet,
-    /// Which channel goes first in the next packet.
-    turn: u32,
-    /// Whether unreliable messages lead the next packet that both sides want.
-    is_unreliable_turn: bool,
+    /// The next packet is led by this channel, or by the next one that has something to send.
+    turn: usize,
 }
 
 /// Some of the channels, a bit each.
 type ChannelSet = u16;
+
+/// A packet that is being filled.
+pub struct Packing<'a, 'b> {
+    /// Its number.
+    pub number: u64,
+    /// Its payload.
+    pub writer: &'a mut FrameWriter<'b>,
+    /// Where what it carries is noted.
+    pub sent: &'a mut SentPackets,
+}
 
 /// Which parts of a reliable channel to pack.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,7 +66,6 @@ impl Outbox {
             reliable: those(ChannelKind::is_reliable),
             priority: those(|kind| kind == ChannelKind::Priority),
             turn: 0,
-            is_unreliable_turn: false,
             kinds,
         }
     }
@@ -91,10 +95,7 @@ impl Outbox {
             }
             Sender::Unreliable(sender) => {
                 if tag.is_some() && message.len() > whole_max {
-                    return Err(SendError::TagOnFragments {
-                        bytes: message.len(),
-                        max: whole_max,
-                    });
+                    return Err(SendError::TagOnFragments { bytes: message.len(), max: whole_max });
                 }
                 check_message(limits, message.len(), sender.pending_beside_new())?;
                 sender.push(message, tag, whole_max, pool, dropped);
@@ -123,10 +124,9 @@ impl Outbox {
         while rest != 0 {
             let index = rest.trailing_zeros() as usize;
             let due = match self.senders.get_mut(index)? {
-                Sender::Reliable(sender) => sender
-                    .due_lost()
-                    .or_else(|| sender.due_new())
-                    .map(|id| sender.part_len(id)),
+                Sender::Reliable(sender) => {
+                    sender.due_lost().or_else(|| sender.due_new()).map(|id| sender.part_len(id))
+                }
                 Sender::Unreliable(sender) => sender.due().map(|part| part.data.len()),
             };
             if due.is_none() {
@@ -139,65 +139,35 @@ impl Outbox {
     }
 
     /// Packs everything but what is sent again. Returns the room to keep for that.
-    pub fn fill(
-        &mut self,
-        number: u64,
-        writer: &mut FrameWriter<'_>,
-        sent: &mut SentPackets,
-        pool: &mut BufferPool,
-    ) -> usize {
-        let unreliable_waits = self.active & !self.reliable != 0;
-        let is_contested = unreliable_waits && self.active & self.reliable != 0;
-        let unreliable_leads = is_contested && self.is_unreliable_turn;
-        self.is_unreliable_turn = is_contested && !self.is_unreliable_turn;
-        // A channel keeps its turn until both sides have led, else some channels would never lead their side.
-        if !self.is_unreliable_turn {
-            let next = self.turn + 1;
-            self.turn = if next < self.kinds.len() as u32 { next } else { 0 };
-        }
+    pub fn fill(&mut self, packing: &mut Packing<'_, '_>, pool: &mut BufferPool) -> usize {
+        let first = in_turn(self.turn, self.active & !self.priority).next().unwrap_or(0);
+        self.turn = if first + 1 < self.kinds.len() { first + 1 } else { 0 };
         if self.active & self.reliable == 0 {
-            self.fill_unreliable(0, writer, sent, pool);
+            self.fill_unreliable(first, 0, packing, pool);
             return 0;
         }
-        let for_leader = if unreliable_leads {
-            self.next_unreliable_len()
-        } else {
-            0
-        };
-        let for_lost = self.lost_bytes().min(writer.room().saturating_sub(for_leader));
-        self.fill_new(self.priority, number, for_lost, Parts::All, writer, sent);
-        let for_unreliable = if unreliable_waits {
-            (writer.room().saturating_sub(for_lost) / 2).max(for_leader)
-        } else {
-            0
-        };
-        if is_contested && !unreliable_leads {
-            let others = self.reliable & !self.priority;
-            self.fill_new(others, number, for_lost, Parts::One, writer, sent);
-        }
-        let reserve = for_lost + for_unreliable;
-        self.fill_new(self.reliable, number, reserve, Parts::All, writer, sent);
+        let for_leader = self.next_unreliable_len(first);
+        let for_lost = self.lost_bytes().min(packing.writer.room().saturating_sub(for_leader));
+        self.fill_new(self.priority, first, for_lost, Parts::All, packing);
+        self.fill_new(1 << first, first, for_lost, Parts::One, packing);
+        let unreliable_waits = self.active & !self.reliable != 0;
+        let half = packing.writer.room().saturating_sub(for_lost) / 2;
+        let for_unreliable = if unreliable_waits { half.max(for_leader) } else { 0 };
+        self.fill_new(self.reliable, first, for_lost + for_unreliable, Parts::All, packing);
         if unreliable_waits {
-            self.fill_unreliable(for_lost, writer, sent, pool);
-            self.fill_new(self.reliable, number, for_lost, Parts::All, writer, sent);
+            self.fill_unreliable(first, for_lost, packing, pool);
+            self.fill_new(self.reliable, first, for_lost, Parts::All, packing);
         }
         for_lost
     }
 
     /// Packs what is sent again; returns how many parts that were.
-    pub fn fill_lost(&mut self, number: u64, writer: &mut FrameWriter<'_>, sent: &mut SentPackets) -> u64 {
+    pub fn fill_lost(&mut self, packing: &mut Packing<'_, '_>) -> u64 {
         let mut packed = 0;
-        for index in in_turn(self.turn, self.active & self.reliable) {
+        for index in in_turn(0, self.active & self.reliable) {
             if let Some(Sender::Reliable(sender)) = self.senders.get_mut(index) {
-                packed += fill_reliable(
-                    (index, self.kinds[index]),
-                    sender,
-                    (Which::Lost, Parts::All),
-                    number,
-                    0,
-                    writer,
-                    sent,
-                );
+                packed +=
+                    fill_reliable((index, self.kinds[index]), sender, (Which::Lost, Parts::All), 0, packing);
             }
         }
         packed
@@ -258,79 +228,50 @@ impl Outbox {
         in_turn(0, self.active & self.reliable).map(lost).sum()
     }
 
-    /// Bytes that the next unreliable part takes in a packet.
-    fn next_unreliable_len(&self) -> usize {
-        let length = |index: usize| match self.senders.get(index) {
-            Some(Sender::Unreliable(sender)) => sender.due().map(|part| {
-                FrameWriter::message_len(&MessageFrame {
-                    channel: index as u8,
-                    kind: self.kinds[index],
-                    id: part.id,
-                    fragment: part.fragment,
-                    data: part.data,
-                })
-            }),
-            _ => None,
-        };
-        in_turn(self.turn, self.active & !self.reliable)
-            .find_map(length)
-            .unwrap_or(0)
+    /// Bytes that the next part of an unreliable channel takes in a packet; 0 for a reliable one.
+    fn next_unreliable_len(&self, index: usize) -> usize {
+        let Some(Sender::Unreliable(sender)) = self.senders.get(index) else { return 0 };
+        let (channel, kind) = (index as u8, self.kinds[index]);
+        sender.due().map_or(0, |part| {
+            let frame = MessageFrame { channel, kind, id: part.id, fragment: part.fragment, data: part.data };
+            FrameWriter::message_len(&frame)
+        })
     }
 
     /// Packs new messages of some reliable channels, until only `reserve` bytes are left.
     fn fill_new(
         &mut self,
         channels: ChannelSet,
-        number: u64,
+        first: usize,
         reserve: usize,
         parts: Parts,
-        writer: &mut FrameWriter<'_>,
-        sent: &mut SentPackets,
+        packing: &mut Packing<'_, '_>,
     ) {
-        for index in in_turn(self.turn, self.active & channels) {
+        for index in in_turn(first, self.active & channels) {
             if let Some(Sender::Reliable(sender)) = self.senders.get_mut(index) {
-                let packed = fill_reliable(
-                    (index, self.kinds[index]),
-                    sender,
-                    (Which::New, parts),
-                    number,
-                    reserve,
-                    writer,
-                    sent,
-                );
-                if packed > 0 && parts == Parts::One {
-                    return;
-                }
+                fill_reliable((index, self.kinds[index]), sender, (Which::New, parts), reserve, packing);
             }
         }
     }
 
     fn fill_unreliable(
         &mut self,
+        first: usize,
         reserve: usize,
-        writer: &mut FrameWriter<'_>,
-        sent: &mut SentPackets,
+        packing: &mut Packing<'_, '_>,
         pool: &mut BufferPool,
     ) {
-        for index in in_turn(self.turn, self.active & !self.reliable) {
-            let Some(Sender::Unreliable(sender)) = self.senders.get_mut(index) else {
-                continue;
-            };
+        for index in in_turn(first, self.active & !self.reliable) {
+            let Some(Sender::Unreliable(sender)) = self.senders.get_mut(index) else { continue };
             while let Some(part) = sender.due() {
                 let (channel, kind) = (index as u8, self.kinds[index]);
-                let frame = MessageFrame {
-                    channel,
-                    kind,
-                    id: part.id,
-                    fragment: part.fragment,
-                    data: part.data,
-                };
-                let fits = FrameWriter::message_len(&frame) + reserve <= writer.room();
-                if !fits || !sent.has_room_for_messages() || !writer.message(&frame) {
+                let frame =
+                    MessageFrame { channel, kind, id: part.id, fragment: part.fragment, data: part.data };
+                if !packing.message(&frame, reserve) {
                     break;
                 }
                 if let Some(tag) = part.tag {
-                    sent.carry(Carried::Tagged(tag));
+                    packing.sent.carry(Carried::Tagged(tag));
                 }
                 sender.handle_sent(pool);
             }
@@ -341,8 +282,16 @@ impl Outbox {
     }
 }
 
+impl Packing<'_, '_> {
+    /// Appends a frame if it fits and leaves `reserve` bytes; says whether it did.
+    fn message(&mut self, frame: &MessageFrame<'_>, reserve: usize) -> bool {
+        let fits = FrameWriter::message_len(frame) + reserve <= self.writer.room();
+        fits && self.sent.has_room_for_messages() && self.writer.message(frame)
+    }
+}
+
 /// The channels of a set, beginning with `first` and going round.
-fn in_turn(first: u32, set: ChannelSet) -> impl Iterator<Item = usize> {
+fn in_turn(first: usize, set: ChannelSet) -> impl Iterator<Item = usize> {
     let before = set & ((1 << first) - 1);
     let mut parts = [set & !before, before];
     std::iter::from_fn(move || {
@@ -358,34 +307,19 @@ fn fill_reliable(
     (index, kind): (usize, ChannelKind),
     sender: &mut ReliableSender,
     (which, parts): (Which, Parts),
-    number: u64,
     reserve: usize,
-    writer: &mut FrameWriter<'_>,
-    sent: &mut SentPackets,
+    packing: &mut Packing<'_, '_>,
 ) -> u64 {
     let channel = index as u8;
     let mut packed = 0;
-    while let Some(id) = if which == Which::New {
-        sender.due_new()
-    } else {
-        sender.due_lost()
-    } {
-        let Some((fragment, data)) = sender.part(id) else {
-            break;
-        };
-        let frame = MessageFrame {
-            channel,
-            kind,
-            id: id as u16,
-            fragment,
-            data,
-        };
-        let fits = FrameWriter::message_len(&frame) + reserve <= writer.room();
-        if !fits || !sent.has_room_for_messages() || !writer.message(&frame) {
+    while let Some(id) = if which == Which::New { sender.due_new() } else { sender.due_lost() } {
+        let Some((fragment, data)) = sender.part(id) else { break };
+        let frame = MessageFrame { channel, kind, id: id as u16, fragment, data };
+        if !packing.message(&frame, reserve) {
             break;
         }
-        sender.handle_sent(id, number);
-        sent.carry(Carried::Reliable { channel, id });
+        sender.handle_sent(id, packing.number);
+        packing.sent.carry(Carried::Reliable { channel, id });
         packed += 1;
         if parts == Parts::One {
             break;

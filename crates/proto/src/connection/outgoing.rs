@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use netloom_wire::Micros;
 
 use super::incoming::{CONFIRM, GOODBYE, IP_UDP_BYTES};
+use super::outbox::Packing;
 use super::path::PROOF_BYTES;
 use super::{Connection, Context};
 use crate::config::{Config, Redundancy};
@@ -43,14 +44,7 @@ impl Connection {
                 let goodbye = self.goodbye.as_mut().filter(|goodbye| now >= goodbye.next_send)?;
                 goodbye.next_send = now + GOODBYE_RESEND;
                 let payload = [GOODBYE, goodbye.reason.code()];
-                self.send_small(
-                    now,
-                    PacketType::Disconnect,
-                    &payload,
-                    self.address,
-                    out,
-                    context.checksum,
-                )
+                self.send_small(now, PacketType::Disconnect, &payload, self.address, out, context.checksum)
             }
             State::Disconnected => {
                 let due = std::mem::take(&mut self.confirm_due);
@@ -108,32 +102,16 @@ impl Connection {
             && let Some(proof) = probe.poll_challenge(now, CHALLENGE_BYTES)
         {
             let address = probe.address();
-            return self.send_small(
-                now,
-                PacketType::PathChallenge,
-                &proof,
-                address,
-                out,
-                context.checksum,
-            );
+            return self.send_small(now, PacketType::PathChallenge, &proof, address, out, context.checksum);
         }
-        if self
-            .data_deadline(now, context.config)
-            .is_some_and(|deadline| now >= deadline)
+        if self.data_deadline(now, context.config).is_some_and(|deadline| now >= deadline)
             && let Some(length) = self.write_data(now, out, context)
         {
             return Some((self.address, length));
         }
         let is_quiet = self.is_greeting_due || now - self.last_sent >= context.config.keepalive;
         if is_quiet && self.sent.has_room() {
-            return self.send_small(
-                now,
-                PacketType::KeepAlive,
-                &[],
-                self.address,
-                out,
-                context.checksum,
-            );
+            return self.send_small(now, PacketType::KeepAlive, &[], self.address, out, context.checksum);
         }
         if self.window.ack_at().is_some_and(|at| now >= at) {
             return self.send_small(now, PacketType::Ack, &[], self.address, out, context.checksum);
@@ -148,10 +126,9 @@ impl Connection {
         }
         let tail = || match config.redundancy {
             Redundancy::Off => None,
-            Redundancy::Copy | Redundancy::Parity => self
-                .history
-                .waiting_since()
-                .map(|since| since + config.tail_delay),
+            Redundancy::Copy | Redundancy::Parity => {
+                self.history.waiting_since().map(|since| since + config.tail_delay)
+            }
         };
         let (ready, bytes) = match self.outbox.due_len() {
             Some(bytes) => (now, bytes),
@@ -172,18 +149,13 @@ impl Connection {
         };
         let header_len = header.write(out);
         let affordable = self.rate.budget(now).saturating_sub(IP_UDP_BYTES);
-        let end = context
-            .config
-            .mtu
-            .min(affordable)
-            .saturating_sub(self.session.trailer_bytes());
+        let end = context.config.mtu.min(affordable).saturating_sub(self.session.trailer_bytes());
         let mut writer = FrameWriter::new(out.get_mut(header_len..end).filter(|room| !room.is_empty())?);
-        let for_lost = self
-            .outbox
-            .fill(number, &mut writer, &mut self.sent, context.pool);
+        let mut packing = Packing { number, writer: &mut writer, sent: &mut self.sent };
+        let for_lost = self.outbox.fill(&mut packing, context.pool);
         let redundancy = context.config.redundancy;
-        self.history.write(number, redundancy, for_lost, &mut writer);
-        self.counters.resends += self.outbox.fill_lost(number, &mut writer, &mut self.sent);
+        self.history.write(number, redundancy, for_lost, packing.writer);
+        self.counters.resends += self.outbox.fill_lost(&mut packing);
         let block_len = match redundancy {
             Redundancy::Off => 0,
             _ => Frames::of_block(writer.frames(), context.table).block().len(),
@@ -195,20 +167,12 @@ impl Connection {
         if (1..=BLOCK_BYTES_MAX).contains(&block_len) {
             header.protected = true;
             header.write(out);
-            self.history
-                .handle_sent(now, number, &out[header_len + 1..header_len + 1 + block_len]);
+            self.history.handle_sent(now, number, &out[header_len + 1..header_len + 1 + block_len]);
         }
-        let length = self.close(
-            number,
-            out,
-            header_len,
-            header_len + payload_len,
-            context.checksum,
-        );
+        let length = self.close(number, out, header_len, header_len + payload_len, context.checksum);
         self.last_eliciting = now;
         self.rate.handle_sent(now, length + IP_UDP_BYTES);
-        self.sent
-            .handle_sent(now, length, true, ack.map(|(_, reported)| reported));
+        self.sent.handle_sent(now, length, true, ack.map(|(_, reported)| reported));
         self.window.handle_acknowledged(ack.map(|(_, reported)| reported));
         self.count_sent(now, length);
         Some(length)
@@ -244,8 +208,7 @@ impl Connection {
             self.last_eliciting = now;
             self.rate.handle_sent(now, length + IP_UDP_BYTES);
         }
-        self.sent
-            .handle_sent(now, length, kind.elicits_ack(), ack.map(|(_, reported)| reported));
+        self.sent.handle_sent(now, length, kind.elicits_ack(), ack.map(|(_, reported)| reported));
         self.window.handle_acknowledged(ack.map(|(_, reported)| reported));
         self.count_sent(now, length);
         Some((to, length))

@@ -28,13 +28,7 @@ pub struct PathProbe {
 
 impl PathProbe {
     pub fn new(now: Micros, address: SocketAddr, proof: [u8; PROOF_BYTES]) -> PathProbe {
-        PathProbe {
-            address,
-            proof,
-            next_send: now,
-            ends: now + LIFETIME,
-            allowance: 0,
-        }
+        PathProbe { address, proof, next_send: now, ends: now + LIFETIME, allowance: 0 }
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -82,17 +76,11 @@ mod tests {
     fn no_more_than_three_times_the_bytes_go_to_an_unproven_address() {
         let home: SocketAddr = "10.0.0.1:1".parse().unwrap();
         let mut probe = PathProbe::new(Micros::ZERO, home, [1; 8]);
-        assert_eq!(
-            probe.poll_challenge(Micros::ZERO, 30),
-            None,
-            "nothing came from there"
-        );
+        assert_eq!(probe.poll_challenge(Micros::ZERO, 30), None, "nothing came from there");
         probe.handle_received(25);
         let mut sent = 0;
         for tick in 0..100 {
-            sent += probe
-                .poll_challenge(Micros::from_millis(50 * tick), 30)
-                .map_or(0, |_| 30);
+            sent += probe.poll_challenge(Micros::from_millis(50 * tick), 30).map_or(0, |_| 30);
         }
         assert_eq!(sent, 60);
         assert_eq!(probe.deadline(30), LIFETIME, "nothing to wake up for");

@@ -21,9 +21,7 @@ struct Limit {
 }
 
 impl Limit {
-    const FRESH: Limit = Limit {
-        used_until: Micros::ZERO,
-    };
+    const FRESH: Limit = Limit { used_until: Micros::ZERO };
 
     fn allows(&mut self, now: Micros, per_second: u32) -> bool {
         let cost = Micros(1_000_000 / u64::from(per_second.max(1)));
@@ -108,9 +106,8 @@ mod tests {
     fn one_address_cannot_use_up_what_others_need() {
         let (mut admission, config) = (admission(), ListenConfig::default());
         let now = Micros::from_secs(100);
-        let flood = (0..10_000)
-            .filter(|_| admission.admits_request(now, address("10.0.0.1:5"), &config))
-            .count();
+        let flood =
+            (0..10_000).filter(|_| admission.admits_request(now, address("10.0.0.1:5"), &config)).count();
         assert_eq!(flood, config.unproven_per_address_per_second as usize);
         assert!(admission.admits_request(now, address("10.0.0.2:5"), &config));
     }
@@ -129,10 +126,7 @@ mod tests {
                 })
                 .count()
         };
-        assert_eq!(
-            flood(&mut admission, Micros::from_secs(100)),
-            config.unproven_per_second as usize
-        );
+        assert_eq!(flood(&mut admission, Micros::from_secs(100)), config.unproven_per_second as usize);
         assert_eq!(flood(&mut admission, Micros::from_secs(100)), 0);
         let half_later = flood(&mut admission, Micros::from_millis(100_500));
         assert_eq!(half_later, config.unproven_per_second as usize / 2);
@@ -148,17 +142,8 @@ mod tests {
             network(address("[2001:db8:0:1::1]:1").ip(), 32),
             network(address("[2001:db8:0:2::1]:1").ip(), 32)
         );
-        assert_ne!(
-            network(address("10.0.0.1:1").ip(), 32),
-            network(address("10.0.0.2:1").ip(), 32)
-        );
-        assert_eq!(
-            network(address("10.0.0.1:1").ip(), 24),
-            network(address("10.0.0.2:1").ip(), 24)
-        );
-        assert_eq!(
-            network(address("[::ffff:10.0.0.1]:1").ip(), 32),
-            network(address("10.0.0.1:1").ip(), 32)
-        );
+        assert_ne!(network(address("10.0.0.1:1").ip(), 32), network(address("10.0.0.2:1").ip(), 32));
+        assert_eq!(network(address("10.0.0.1:1").ip(), 24), network(address("10.0.0.2:1").ip(), 24));
+        assert_eq!(network(address("[::ffff:10.0.0.1]:1").ip(), 32), network(address("10.0.0.1:1").ip(), 32));
     }
 }

@@ -51,11 +51,7 @@ impl Reply {
         detail: u64,
         config: &Config,
     ) -> Reply {
-        let reject = Reject {
-            nonce: claims.nonce,
-            reason,
-            detail,
-        };
+        let reject = Reject { nonce: claims.nonce, reason, detail };
         Reply::write(to, |out| reject.write(config.protocol_id, out))
     }
 }
@@ -64,7 +60,7 @@ impl Reply {
 #[derive(Debug)]
 pub struct Applicant {
     pub claims: Claims,
-    /// When its cookie was issued, in seconds.
+    /// When its cookie was issued, in milliseconds.
     pub issued: u32,
     /// What the keys will come from; `None` for a plain connection.
     pub secret: Option<(SharedSecret, Vec<u8>)>,
@@ -107,54 +103,41 @@ impl Listener {
         };
         let (cookie, public) = self.jar.issue(now, from, &claims);
         let public = if sealed { *public } else { [0; 32] };
-        let challenge = Challenge {
-            nonce: claims.nonce,
-            sealed,
-            public,
-            cookie,
-        };
+        let challenge = Challenge { nonce: claims.nonce, sealed, public, cookie };
         Ok(Reply::write(from, |out| challenge.write(config.protocol_id, out)))
     }
 
-    /// Checks a Response: the cookie first, for everything after it costs more.
+    /// When the cookie of a Response was issued, in milliseconds: the proof of address, and the cheapest of its checks.
+    pub fn issued(&self, now: Micros, from: SocketAddr, response: &Response<'_>) -> Result<u32, Rejection> {
+        let redeemed = self.jar.redeem(now, from, &response.claims, &response.cookie);
+        redeemed.map(|(issued, _)| issued).ok_or(Rejection::BadCookie)
+    }
+
+    /// Checks the rest of a Response whose address is proven.
     pub fn handle_response(
         &mut self,
         now: Micros,
         from: SocketAddr,
-        datagram: &mut [u8],
+        response: Response<'_>,
         config: &Config,
     ) -> Result<Result<Applicant, Reply>, Rejection> {
-        let response = Response::parse(datagram, config.protocol_id)?;
+        if !self.admission.admits_handshake(now, &self.config) {
+            return Err(Rejection::RateLimited);
+        }
         let (claims, cookie) = (response.claims, response.cookie);
-        let (issued, keys) = self
-            .jar
-            .redeem(now, from, &claims, &cookie)
-            .ok_or(Rejection::BadCookie)?;
+        let (issued, keys) = self.jar.redeem(now, from, &claims, &cookie).ok_or(Rejection::BadCookie)?;
         let sealed = match check_claims(&claims, config) {
             Err((reason, detail)) => return Ok(Err(Reply::reject(from, &claims, reason, detail, config))),
             Ok(sealed) => sealed,
         };
         if !sealed {
             let resume = response.open(None)?;
-            return Ok(Ok(Applicant {
-                claims,
-                issued,
-                secret: None,
-                resume,
-            }));
-        }
-        if !self.admission.admits_handshake(now, &self.config) {
-            return Err(Rejection::RateLimited);
+            return Ok(Ok(Applicant { claims, issued, secret: None, resume }));
         }
         let shared = keys.agree(&claims.public).ok_or(Rejection::Malformed)?;
         let transcript = transcript(config.protocol_id, &claims, keys.public(), &cookie);
         let resume = response.open(Some(&shared.response_key(&claims.nonce, &transcript)))?;
-        Ok(Ok(Applicant {
-            claims,
-            issued,
-            secret: Some((shared, transcript)),
-            resume,
-        }))
+        Ok(Ok(Applicant { claims, issued, secret: Some((shared, transcript)), resume }))
     }
 }
 

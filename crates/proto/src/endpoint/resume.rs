@@ -36,10 +36,7 @@ pub struct Seats {
 
 impl Default for Seats {
     fn default() -> Seats {
-        Seats {
-            seats: BTreeMap::new(),
-            next_expiry: Micros::MAX,
-        }
+        Seats { seats: BTreeMap::new(), next_expiry: Micros::MAX }
     }
 }
 
@@ -53,15 +50,7 @@ impl Seats {
         from: SocketAddr,
     ) -> TokenDigest {
         let name = digest(&token.0);
-        self.seats.insert(
-            name,
-            Seat {
-                peer,
-                sealed,
-                network: network(from.ip(), 24),
-                expires: None,
-            },
-        );
+        self.seats.insert(name, Seat { peer, sealed, network: network(from.ip(), 24), expires: None });
         name
     }
 
@@ -72,11 +61,7 @@ impl Seats {
             self.next_expiry = self.next_expiry.min(expires);
         }
         if self.seats.len() > seats_max {
-            let oldest = self
-                .seats
-                .iter()
-                .filter_map(|(name, seat)| Some((seat.expires?, *name)))
-                .min();
+            let oldest = self.seats.iter().filter_map(|(name, seat)| Some((seat.expires?, *name))).min();
             oldest.map(|(_, name)| self.seats.remove(&name));
         }
     }
@@ -91,39 +76,24 @@ impl Seats {
         if now < self.next_expiry {
             return;
         }
-        self.seats
-            .retain(|_, seat| seat.expires.is_none_or(|expires| now < expires));
-        self.next_expiry = self
-            .seats
-            .values()
-            .filter_map(|seat| seat.expires)
-            .min()
-            .unwrap_or(Micros::MAX);
+        self.seats.retain(|_, seat| seat.expires.is_none_or(|expires| now < expires));
+        self.next_expiry = self.seats.values().filter_map(|seat| seat.expires).min().unwrap_or(Micros::MAX);
     }
 
-    /// Takes up a seat: its former peer. A token is good once, whatever comes of it.
+    /// Whose seat a token would take up.
     ///
     /// Without encryption the token could have been read on the way, so it is good only from the same network.
-    pub fn redeem(
-        &mut self,
-        now: Micros,
-        token: &ResumeToken,
-        sealed: bool,
-        from: SocketAddr,
-    ) -> Option<PeerId> {
+    pub fn peek(&self, now: Micros, token: &ResumeToken, sealed: bool, from: SocketAddr) -> Option<PeerId> {
         let name = digest(&token.0);
-        let (kept, _) = self.seats.get_key_value(&name)?;
-        if !equal_in_constant_time(kept, &name) {
-            return None;
-        }
-        let seat = self.seats.remove(&name)?;
+        let (kept, seat) = self.seats.get_key_value(&name)?;
         let in_time = seat.expires.is_none_or(|expires| now < expires);
-        let trusted = if seat.sealed {
-            sealed
-        } else {
-            network(from.ip(), 24) == seat.network
-        };
-        (in_time && trusted).then_some(seat.peer)
+        let trusted = if seat.sealed { sealed } else { network(from.ip(), 24) == seat.network };
+        (equal_in_constant_time(kept, &name) && in_time && trusted).then_some(seat.peer)
+    }
+
+    /// A token is good once.
+    pub fn use_up(&mut self, token: &ResumeToken) {
+        self.seats.remove(&digest(&token.0));
     }
 }
 
@@ -137,12 +107,21 @@ mod tests {
         "10.0.0.1:9".parse().unwrap()
     }
 
+    fn redeem(
+        seats: &mut Seats,
+        now: Micros,
+        token: &ResumeToken,
+        sealed: bool,
+        from: SocketAddr,
+    ) -> Option<PeerId> {
+        let peer = seats.peek(now, token, sealed, from)?;
+        seats.use_up(token);
+        Some(peer)
+    }
+
     fn with_seat(sealed: bool) -> (Seats, TokenDigest, PeerId) {
         let mut seats = Seats::default();
-        let peer = PeerId {
-            index: 3,
-            generation: 1,
-        };
+        let peer = PeerId { index: 3, generation: 1 };
         let name = seats.insert(&TOKEN, peer, sealed, home());
         (seats, name, peer)
     }
@@ -151,34 +130,15 @@ mod tests {
     fn a_token_is_good_once_and_for_a_while() {
         let (mut seats, name, peer) = with_seat(true);
         seats.handle_lost(&name, Micros::from_secs(60), 10);
-        assert_eq!(
-            seats.redeem(Micros::from_secs(59), &TOKEN, true, home()),
-            Some(peer)
-        );
-        assert_eq!(
-            seats.redeem(Micros::from_secs(59), &TOKEN, true, home()),
-            None,
-            "used"
-        );
+        assert_eq!(redeem(&mut seats, Micros::from_secs(59), &TOKEN, true, home()), Some(peer));
+        assert_eq!(redeem(&mut seats, Micros::from_secs(59), &TOKEN, true, home()), None, "used");
         let (mut seats, name, _) = with_seat(true);
         seats.handle_lost(&name, Micros::from_secs(60), 10);
-        assert_eq!(
-            seats.redeem(Micros::from_secs(60), &TOKEN, true, home()),
-            None,
-            "too late"
-        );
+        assert_eq!(redeem(&mut seats, Micros::from_secs(60), &TOKEN, true, home()), None, "too late");
         let (mut seats, name, _) = with_seat(true);
         seats.forget(&name);
-        assert_eq!(
-            seats.redeem(Micros::ZERO, &TOKEN, true, home()),
-            None,
-            "said goodbye"
-        );
-        assert_eq!(
-            seats.redeem(Micros::ZERO, &ResumeToken([6; 32]), true, home()),
-            None,
-            "guessed"
-        );
+        assert_eq!(redeem(&mut seats, Micros::ZERO, &TOKEN, true, home()), None, "said goodbye");
+        assert_eq!(redeem(&mut seats, Micros::ZERO, &ResumeToken([6; 32]), true, home()), None, "guessed");
     }
 
     #[test]
@@ -192,7 +152,7 @@ mod tests {
             (false, false, elsewhere, false),
         ] {
             let (mut seats, _, _) = with_seat(sealed_seat);
-            assert_eq!(seats.redeem(Micros::ZERO, &TOKEN, sealed, from).is_some(), good);
+            assert_eq!(redeem(&mut seats, Micros::ZERO, &TOKEN, sealed, from).is_some(), good);
         }
     }
 
@@ -200,19 +160,12 @@ mod tests {
     fn lost_seats_are_bounded_and_expire() {
         let mut seats = Seats::default();
         for number in 0..100u8 {
-            let peer = PeerId {
-                index: number.into(),
-                generation: 0,
-            };
+            let peer = PeerId { index: number.into(), generation: 0 };
             let name = seats.insert(&ResumeToken([number; 32]), peer, true, home());
             seats.handle_lost(&name, Micros::from_secs(60 + u64::from(number)), 10);
         }
         assert_eq!(seats.seats.len(), 10);
-        assert!(
-            seats
-                .redeem(Micros::ZERO, &ResumeToken([99; 32]), true, home())
-                .is_some()
-        );
+        assert!(redeem(&mut seats, Micros::ZERO, &ResumeToken([99; 32]), true, home()).is_some());
         seats.expire(Micros::from_secs(1000));
         assert!(seats.seats.is_empty());
     }

@@ -23,10 +23,7 @@ struct Sealing {
 #[derive(Debug)]
 enum Stage {
     Requesting,
-    Responding {
-        cookie: [u8; COOKIE_BYTES],
-        sealing: Option<Box<Sealing>>,
-    },
+    Responding { cookie: [u8; COOKIE_BYTES], sealing: Option<Box<Sealing>> },
 }
 
 /// A connection attempt under way.
@@ -57,11 +54,7 @@ impl ClientHandshake {
             table_id: config.table_id,
             security: config.security,
             nonce: entropy.bytes(),
-            public: if config.security == Security::Off {
-                [0; 32]
-            } else {
-                *keys.public()
-            },
+            public: if config.security == Security::Off { [0; 32] } else { *keys.public() },
             alias,
         };
         ClientHandshake {
@@ -128,11 +121,7 @@ impl ClientHandshake {
         if challenge.nonce != self.claims.nonce || !matches!(self.stage, Stage::Requesting) {
             return Err(Rejection::Unsolicited);
         }
-        let server = if challenge.sealed {
-            Security::Required
-        } else {
-            Security::Off
-        };
+        let server = if challenge.sealed { Security::Required } else { Security::Off };
         if agree_on_security(config.security, server) != Some(challenge.sealed) {
             return Err(Rejection::WrongSecurity);
         }
@@ -140,24 +129,13 @@ impl ClientHandshake {
             false => None,
             true => {
                 let shared = self.keys.agree(&challenge.public).ok_or(Rejection::Malformed)?;
-                let transcript = transcript(
-                    config.protocol_id,
-                    &self.claims,
-                    &challenge.public,
-                    &challenge.cookie,
-                );
+                let transcript =
+                    transcript(config.protocol_id, &self.claims, &challenge.public, &challenge.cookie);
                 let response_key = shared.response_key(&self.claims.nonce, &transcript);
-                Some(Box::new(Sealing {
-                    response_key,
-                    shared,
-                    transcript,
-                }))
+                Some(Box::new(Sealing { response_key, shared, transcript }))
             }
         };
-        self.stage = Stage::Responding {
-            cookie: challenge.cookie,
-            sealing,
-        };
+        self.stage = Stage::Responding { cookie: challenge.cookie, sealing };
         self.next_send = now;
         Ok(())
     }
@@ -175,11 +153,9 @@ impl ClientHandshake {
         if nonce != self.claims.nonce {
             return Err(Rejection::Unsolicited);
         }
-        let keys = sealing.as_ref().map(|sealing| {
-            sealing
-                .shared
-                .session_keys(&nonce, &server_nonce, &sealing.transcript)
-        });
+        let keys = sealing
+            .as_ref()
+            .map(|sealing| sealing.shared.session_keys(&nonce, &server_nonce, &sealing.transcript));
         let accept = Accept::open(datagram, keys.as_ref().map(|keys| &keys.to_client))?;
         Ok((accept, keys))
     }
@@ -232,14 +208,7 @@ mod tests {
             handshake.handle_challenge(Micros::ZERO, &challenge, &config),
             Err(Rejection::WrongSecurity)
         );
-        let foreign = Challenge {
-            nonce: [0; 16],
-            sealed: true,
-            ..challenge
-        };
-        assert_eq!(
-            handshake.handle_challenge(Micros::ZERO, &foreign, &config),
-            Err(Rejection::Unsolicited)
-        );
+        let foreign = Challenge { nonce: [0; 16], sealed: true, ..challenge };
+        assert_eq!(handshake.handle_challenge(Micros::ZERO, &foreign, &config), Err(Rejection::Unsolicited));
     }
 }

@@ -13,7 +13,7 @@ use super::Claims;
 use crate::crypto::{COOKIE_BYTES, CookieKey, Entropy, KeyPair};
 
 const ROTATION: Micros = Micros::from_secs(60);
-const COOKIE_LIFETIME_SECONDS: u32 = 15;
+const COOKIE_LIFETIME_MS: u32 = 15_000;
 
 #[derive(Debug)]
 struct Secrets {
@@ -23,10 +23,7 @@ struct Secrets {
 
 impl Secrets {
     fn generate(entropy: &mut Entropy) -> Secrets {
-        Secrets {
-            cookie: CookieKey::generate(entropy),
-            keys: KeyPair::generate(entropy),
-        }
+        Secrets { cookie: CookieKey::generate(entropy), keys: KeyPair::generate(entropy) }
     }
 }
 
@@ -59,11 +56,12 @@ impl CookieJar {
 
     /// A cookie for these claims from this address, and the public key that goes with it.
     pub fn issue(&self, now: Micros, from: SocketAddr, claims: &Claims) -> ([u8; COOKIE_BYTES], &[u8; 32]) {
-        let cookie = self.current.cookie.issue(seconds(now), &bound(from, claims));
+        let cookie = self.current.cookie.issue(millis(now), &bound(from, claims));
         (cookie, self.current.keys.public())
     }
 
-    /// When this cookie was issued, in seconds, and the key pair whose public half was sent with it; `None` if the cookie is forged, old or stolen.
+    /// When this cookie was issued, in milliseconds, and the key pair whose public half was sent with it; `None` if
+    /// the cookie is forged, old or stolen.
     pub fn redeem(
         &self,
         now: Micros,
@@ -74,14 +72,14 @@ impl CookieJar {
         let bound = bound(from, claims);
         [&self.current, &self.previous].into_iter().find_map(|secrets| {
             let issued = secrets.cookie.issued_at(cookie, &bound)?;
-            let age = seconds(now).wrapping_sub(issued);
-            (age <= COOKIE_LIFETIME_SECONDS).then_some((issued, &secrets.keys))
+            let age = millis(now).wrapping_sub(issued);
+            (age <= COOKIE_LIFETIME_MS).then_some((issued, &secrets.keys))
         })
     }
 }
 
-fn seconds(now: Micros) -> u32 {
-    (now.0 / 1_000_000) as u32
+fn millis(now: Micros) -> u32 {
+    (now.0 / 1_000) as u32
 }
 
 /// What a cookie vouches for: address, port, nonce and key.
@@ -123,37 +121,12 @@ mod tests {
         let home: SocketAddr = "10.0.0.1:4000".parse().unwrap();
         let (cookie, public) = jar.issue(now, home, &claims());
         let (issued, keys) = jar.redeem(now, home, &claims(), &cookie).unwrap();
-        assert_eq!((issued, keys.public()), (5, public));
+        assert_eq!((issued, keys.public()), (5_000, public));
         for elsewhere in ["10.0.0.2:4000", "10.0.0.1:4001"] {
-            assert!(
-                jar.redeem(now, elsewhere.parse().unwrap(), &claims(), &cookie)
-                    .is_none()
-            );
+            assert!(jar.redeem(now, elsewhere.parse().unwrap(), &claims(), &cookie).is_none());
         }
-        assert!(
-            jar.redeem(
-                now,
-                home,
-                &Claims {
-                    nonce: [9; 16],
-                    ..claims()
-                },
-                &cookie
-            )
-            .is_none()
-        );
-        assert!(
-            jar.redeem(
-                now,
-                home,
-                &Claims {
-                    public: [9; 32],
-                    ..claims()
-                },
-                &cookie
-            )
-            .is_none()
-        );
+        assert!(jar.redeem(now, home, &Claims { nonce: [9; 16], ..claims() }, &cookie).is_none());
+        assert!(jar.redeem(now, home, &Claims { public: [9; 32], ..claims() }, &cookie).is_none());
     }
 
     #[test]
@@ -164,28 +137,10 @@ mod tests {
         let (cookie, public) = jar.issue(Micros::from_secs(59), home, &claims());
         let public = *public;
         jar.rotate(Micros::from_secs(60), &mut entropy);
-        assert_eq!(
-            jar.redeem(Micros::from_secs(61), home, &claims(), &cookie)
-                .unwrap()
-                .1
-                .public(),
-            &public
-        );
-        assert!(
-            jar.redeem(Micros::from_secs(75), home, &claims(), &cookie)
-                .is_none(),
-            "too old"
-        );
-        assert!(
-            jar.redeem(Micros::from_secs(58), home, &claims(), &cookie)
-                .is_none(),
-            "from the future"
-        );
+        assert_eq!(jar.redeem(Micros::from_secs(61), home, &claims(), &cookie).unwrap().1.public(), &public);
+        assert!(jar.redeem(Micros::from_secs(75), home, &claims(), &cookie).is_none(), "too old");
+        assert!(jar.redeem(Micros::from_secs(58), home, &claims(), &cookie).is_none(), "from the future");
         jar.rotate(Micros::from_secs(120), &mut entropy);
-        assert!(
-            jar.redeem(Micros::from_secs(61), home, &claims(), &cookie)
-                .is_none(),
-            "its secret is gone"
-        );
+        assert!(jar.redeem(Micros::from_secs(61), home, &claims(), &cookie).is_none(), "its secret is gone");
     }
 }

@@ -18,10 +18,7 @@ pub(super) struct TokenBucket {
 impl TokenBucket {
     /// A full bucket.
     pub(super) fn new(now: Micros, capacity: u64) -> TokenBucket {
-        TokenBucket {
-            tokens: scaled(capacity),
-            refilled_at: now,
-        }
+        TokenBucket { tokens: scaled(capacity), refilled_at: now }
     }
 
     /// Credits the time since the last call. A clock that stepped back credits nothing and restarts from there.
@@ -95,10 +92,7 @@ mod tests {
         let start = Micros::from_secs(1);
         let mut bucket = TokenBucket::new(start, CAPACITY);
         bucket.take(2_400, CAPACITY);
-        assert_eq!(
-            bucket.ready_at(start, 1 << 40, RATE, CAPACITY),
-            start + Micros::from_millis(20)
-        );
+        assert_eq!(bucket.ready_at(start, 1 << 40, RATE, CAPACITY), start + Micros::from_millis(20));
     }
 
     #[test]
@@ -107,9 +101,6 @@ mod tests {
         bucket.take(2_400, CAPACITY);
         bucket.refill(Micros::from_secs(10), RATE, CAPACITY);
         assert_eq!(bucket.available(Micros::from_secs(10), RATE, CAPACITY), 0);
-        assert_eq!(
-            bucket.available(Micros::from_millis(10_010), RATE, CAPACITY),
-            1_200
-        );
+        assert_eq!(bucket.available(Micros::from_millis(10_010), RATE, CAPACITY), 1_200);
     }
 }

@@ -45,40 +45,18 @@ impl RateConfig {
         let all_rates = BYTES_PER_SECOND_FLOOR..=BYTES_PER_SECOND_LIMIT;
         let checks = [
             ("bytes_per_second_max", max, all_rates, "1500 to 10000000000"),
-            (
-                "bytes_per_second_min",
-                min,
-                BYTES_PER_SECOND_FLOOR..=max,
-                "1500 to bytes_per_second_max",
-            ),
+            ("bytes_per_second_min", min, BYTES_PER_SECOND_FLOOR..=max, "1500 to bytes_per_second_max"),
             (
                 "bytes_per_second_initial",
                 self.bytes_per_second_initial,
                 min..=max,
                 "bytes_per_second_min to bytes_per_second_max",
             ),
-            (
-                "delay_target",
-                self.delay_target.0,
-                5_000..=1_000_000,
-                "5000 to 1000000 microseconds",
-            ),
-            (
-                "burst",
-                self.burst.0,
-                1_000..=1_000_000,
-                "1000 to 1000000 microseconds",
-            ),
+            ("delay_target", self.delay_target.0, 5_000..=1_000_000, "5000 to 1000000 microseconds"),
+            ("burst", self.burst.0, 1_000..=1_000_000, "1000 to 1000000 microseconds"),
         ];
-        match checks
-            .into_iter()
-            .find(|(_, value, range, _)| !range.contains(value))
-        {
-            Some((field, value, _, allowed)) => Err(ConfigError {
-                field,
-                value: value.to_string(),
-                allowed,
-            }),
+        match checks.into_iter().find(|(_, value, range, _)| !range.contains(value)) {
+            Some((field, value, _, allowed)) => Err(ConfigError { field, value: value.to_string(), allowed }),
             None => Ok(()),
         }
     }
@@ -97,48 +75,12 @@ mod tests {
     fn each_value_out_of_range_is_named_with_its_range() {
         let valid = RateConfig::default();
         let wrong = [
-            (
-                "bytes_per_second_max",
-                RateConfig {
-                    bytes_per_second_max: u64::MAX,
-                    ..valid.clone()
-                },
-            ),
-            (
-                "bytes_per_second_min",
-                RateConfig {
-                    bytes_per_second_min: 1_499,
-                    ..valid.clone()
-                },
-            ),
-            (
-                "bytes_per_second_min",
-                RateConfig {
-                    bytes_per_second_min: 1 << 20,
-                    ..valid.clone()
-                },
-            ),
-            (
-                "bytes_per_second_initial",
-                RateConfig {
-                    bytes_per_second_initial: 1 << 20,
-                    ..valid.clone()
-                },
-            ),
-            (
-                "delay_target",
-                RateConfig {
-                    delay_target: Micros::ZERO,
-                    ..valid.clone()
-                },
-            ),
-            (
-                "burst",
-                RateConfig {
-                    burst: Micros::MAX,
-                    ..valid.clone()
-                },
-            ),
+            ("bytes_per_second_max", RateConfig { bytes_per_second_max: u64::MAX, ..valid.clone() }),
+            ("bytes_per_second_min", RateConfig { bytes_per_second_min: 1_499, ..valid.clone() }),
+            ("bytes_per_second_min", RateConfig { bytes_per_second_min: 1 << 20, ..valid.clone() }),
+            ("bytes_per_second_initial", RateConfig { bytes_per_second_initial: 1 << 20, ..valid.clone() }),
+            ("delay_target", RateConfig { delay_target: Micros::ZERO, ..valid.clone() }),
+            ("burst", RateConfig { burst: Micros::MAX, ..valid.clone() }),
         ];
         for (field, config) in wrong {
             let error = config.check().unwrap_err();

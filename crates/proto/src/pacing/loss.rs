@@ -128,10 +128,7 @@ impl LossJudge {
     /// Notes that the rate was cut because of loss; the next window, of packets sent from now on, is the experiment.
     pub(super) fn begin_trial(&mut self, now: Micros, per_mille: u32, rate_before: u64) {
         self.forget(now);
-        self.trial = Some(Trial {
-            per_mille,
-            rate_before,
-        });
+        self.trial = Some(Trial { per_mille, rate_before });
     }
 
     /// Notes that the rate was cut for another reason: loss of earlier packets was caused by the same queue and must
@@ -153,9 +150,7 @@ impl LossJudge {
             && per_mille * 3 >= trial.per_mille * 2
         {
             self.ambient_per_mille = per_mille.min(AMBIENT_PER_MILLE_MAX);
-            return LossVerdict::Unrelated {
-                rate_before: trial.rate_before,
-            };
+            return LossVerdict::Unrelated { rate_before: trial.rate_before };
         }
         if per_mille > self.ambient_per_mille + EXCESS_PER_MILLE {
             return LossVerdict::Excess { per_mille };
@@ -175,20 +170,14 @@ mod tests {
     /// Feeds packets of which every `every`-th is lost, until a window is judged.
     fn window(judge: &mut LossJudge, second: u64, every: u32) -> LossVerdict {
         let now = Micros::from_secs(second);
-        (1..=1_000)
-            .find_map(|packet| judge.handle_packet(now, now, packet % every == 0))
-            .unwrap()
+        (1..=1_000).find_map(|packet| judge.handle_packet(now, now, packet % every == 0)).unwrap()
     }
 
     #[test]
     fn estimate_follows_the_loss_and_returns_to_zero() {
         let mut loss = LossEstimator::new();
         for packet in 0..2_000 {
-            if packet % 10 == 0 {
-                loss.handle_lost()
-            } else {
-                loss.handle_acked()
-            }
+            if packet % 10 == 0 { loss.handle_lost() } else { loss.handle_acked() }
         }
         assert!(loss.per_mille().abs_diff(100) < 20, "{}", loss.per_mille());
         for _ in 0..2_000 {
@@ -208,10 +197,7 @@ mod tests {
             panic!("10 % loss is an excess at first")
         };
         judge.begin_trial(Micros::from_secs(20), per_mille, 9_000);
-        assert_eq!(
-            window(&mut judge, 30, 10),
-            LossVerdict::Unrelated { rate_before: 9_000 }
-        );
+        assert_eq!(window(&mut judge, 30, 10), LossVerdict::Unrelated { rate_before: 9_000 });
         assert_eq!(window(&mut judge, 40, 10), LossVerdict::Tolerable);
         assert!(matches!(window(&mut judge, 50, 4), LossVerdict::Excess { .. }));
     }
@@ -240,10 +226,7 @@ mod tests {
         let mut judge = LossJudge::new(Micros::ZERO);
         judge.forget(Micros::from_secs(100));
         for _ in 0..1_000 {
-            assert_eq!(
-                judge.handle_packet(Micros::from_secs(150), Micros::from_secs(99), true),
-                None
-            );
+            assert_eq!(judge.handle_packet(Micros::from_secs(150), Micros::from_secs(99), true), None);
         }
         assert_eq!(window(&mut judge, 200, 1_000), LossVerdict::Tolerable);
     }

@@ -71,9 +71,7 @@ impl Round {
 
     pub(super) fn handle_acked(&mut self, now: Micros, sent_at: Micros, bytes: u64, rtt: Option<Micros>) {
         self.acked_bytes = self.acked_bytes.saturating_add(bytes);
-        let newest_sent = self
-            .newest
-            .map_or(sent_at, |(_, newest)| newest.max(sent_at).min(now));
+        let newest_sent = self.newest.map_or(sent_at, |(_, newest)| newest.max(sent_at).min(now));
         self.newest = Some((now, newest_sent));
         if let Some(rtt) = rtt
             && (sent_at >= self.counted_from || self.counted_from > now)
@@ -98,11 +96,8 @@ impl Round {
         }
         let (marked_arrival, marked_sent) = self.marked.unwrap_or((self.started_at, Micros::ZERO));
         let between_arrivals = arrived.since(marked_arrival);
-        let between_sendings = if self.marked.is_some() {
-            newest_sent.since(marked_sent)
-        } else {
-            Micros::ZERO
-        };
+        let between_sendings =
+            if self.marked.is_some() { newest_sent.since(marked_sent) } else { Micros::ZERO };
         let measured = Measured {
             rtt_min: self.rtt_min,
             delivery: per_second(self.acked_bytes, between_arrivals.max(between_sendings)),

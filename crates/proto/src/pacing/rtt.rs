@@ -50,13 +50,7 @@ pub struct RttEstimator {
 impl RttEstimator {
     /// An estimator without samples.
     pub fn new() -> RttEstimator {
-        RttEstimator {
-            latest: None,
-            smoothed_x8: 0,
-            variance_x4: 0,
-            jitter_x16: 0,
-            min: WindowedMin::EMPTY,
-        }
+        RttEstimator { latest: None, smoothed_x8: 0, variance_x4: 0, jitter_x16: 0, min: WindowedMin::EMPTY }
     }
 
     /// Takes in one measured round trip.
@@ -134,19 +128,14 @@ struct WindowedMin {
 }
 
 impl WindowedMin {
-    const EMPTY: WindowedMin = WindowedMin {
-        slots: [Micros::MAX; MIN_RTT_SLOTS],
-        newest: 0,
-    };
+    const EMPTY: WindowedMin = WindowedMin { slots: [Micros::MAX; MIN_RTT_SLOTS], newest: 0 };
 
     fn insert(&mut self, now: Micros, value: Micros) {
         let slot = now.0 / MIN_RTT_SLOT.0;
         let passed = slot.saturating_sub(self.newest);
         // A clock that stepped back restarts the count, else the window would stand still until it caught up.
         self.newest = slot;
-        let passed = usize::try_from(passed)
-            .unwrap_or(MIN_RTT_SLOTS)
-            .min(MIN_RTT_SLOTS);
+        let passed = usize::try_from(passed).unwrap_or(MIN_RTT_SLOTS).min(MIN_RTT_SLOTS);
         self.slots.rotate_right(passed);
         self.slots[..passed].fill(Micros::MAX);
         let current = &mut self.slots[0];
@@ -154,11 +143,7 @@ impl WindowedMin {
     }
 
     fn value(&self) -> Option<Micros> {
-        self.slots
-            .iter()
-            .copied()
-            .min()
-            .filter(|least| *least != Micros::MAX)
+        self.slots.iter().copied().min().filter(|least| *least != Micros::MAX)
     }
 }
 

@@ -30,14 +30,7 @@ impl Path {
     /// A home link: half a second of drop-tail buffer, no random loss.
     fn new(bits_per_second: u64, rtt_ms: u64, tick: u64) -> Path {
         let buffer = ms(500);
-        Path {
-            bits_per_second,
-            rtt: ms(rtt_ms),
-            buffer,
-            loss_per_mille: 0,
-            jitter: Micros::ZERO,
-            tick,
-        }
+        Path { bits_per_second, rtt: ms(rtt_ms), buffer, loss_per_mille: 0, jitter: Micros::ZERO, tick }
     }
 
     /// A link that never queues.
@@ -86,8 +79,7 @@ impl Bottleneck {
         let half = Micros(self.path.rtt.0 / 2);
         if wait > self.path.buffer || self.next_random() % 1_000 < self.path.loss_per_mille {
             self.lost += 1;
-            self.news
-                .push(Reverse((now + wait + self.path.rtt + ms(40), flow, now, false)));
+            self.news.push(Reverse((now + wait + self.path.rtt + ms(40), flow, now, false)));
             return;
         }
         self.waits.push(wait);
@@ -124,10 +116,7 @@ struct Flow {
 
 impl Flow {
     fn greedy(bytes_per_second_max: u64) -> Flow {
-        let config = RateConfig {
-            bytes_per_second_max,
-            ..RateConfig::default()
-        };
+        let config = RateConfig { bytes_per_second_max, ..RateConfig::default() };
         config.check().unwrap();
         Flow {
             control: RateControl::new(&config, Micros::ZERO),
@@ -188,10 +177,7 @@ fn greedy_sender_on_one_megabit_uses_it_without_filling_its_buffer() {
         for tick in TICKS {
             let (used, wait) = greedy_alone(Path::new(1_000_000, rtt_ms, tick), 30);
             assert!(used >= 80, "{used} % used at {rtt_ms} ms, tick {tick}");
-            assert!(
-                wait <= ms(60),
-                "queueing delay {wait:?} at {rtt_ms} ms, tick {tick}"
-            );
+            assert!(wait <= ms(60), "queueing delay {wait:?} at {rtt_ms} ms, tick {tick}");
         }
     }
 }
@@ -202,16 +188,10 @@ fn greedy_sender_finds_the_rate_of_slow_and_fast_links() {
         for rtt_ms in [20, 80, 180] {
             for tick in TICKS {
                 let (used, wait) = greedy_alone(Path::new(bits_per_second, rtt_ms, tick), 30);
-                assert!(
-                    used >= 80,
-                    "{used} % of {bits_per_second} used at {rtt_ms} ms, tick {tick}"
-                );
+                assert!(used >= 80, "{used} % of {bits_per_second} used at {rtt_ms} ms, tick {tick}");
                 // On a slow link a single datagram ahead in the queue is a long wait.
                 let wait_max = ms(65) + Micros(DATAGRAM * 8_000_000 / bits_per_second);
-                assert!(
-                    wait <= wait_max,
-                    "{wait:?} at {bits_per_second}, {rtt_ms} ms, tick {tick}"
-                );
+                assert!(wait <= wait_max, "{wait:?} at {bits_per_second}, {rtt_ms} ms, tick {tick}");
             }
         }
     }
@@ -235,13 +215,7 @@ fn distant_player_on_a_healthy_path_gets_the_full_configured_rate() {
 #[test]
 fn random_loss_costs_a_dip_and_not_the_rate() {
     for loss_per_mille in [20, 50, 100] {
-        let mut link = Bottleneck::new(
-            Path {
-                loss_per_mille,
-                ..Path::wide(80)
-            },
-            1,
-        );
+        let mut link = Bottleneck::new(Path { loss_per_mille, ..Path::wide(80) }, 1);
         let mut flows = [Flow::greedy(256 * 1024)];
         run(&mut link, &mut flows, 5);
         let mut sum = 0;
@@ -251,20 +225,13 @@ fn random_loss_costs_a_dip_and_not_the_rate() {
             assert!(rate >= 128 * 1024, "{rate} B/s at {loss_per_mille} per mille");
             sum += rate;
         }
-        assert!(
-            sum / 60 >= 230 * 1024,
-            "mean {} B/s at {loss_per_mille} per mille",
-            sum / 60
-        );
+        assert!(sum / 60 >= 230 * 1024, "mean {} B/s at {loss_per_mille} per mille", sum / 60);
     }
 }
 
 #[test]
 fn shallow_buffer_without_delay_is_found_by_its_loss() {
-    let path = Path {
-        buffer: ms(5),
-        ..Path::new(2_000_000, 40, 1_000)
-    };
+    let path = Path { buffer: ms(5), ..Path::new(2_000_000, 40, 1_000) };
     let mut link = Bottleneck::new(path, 1);
     let mut flows = [Flow::greedy(8_000_000)];
     run(&mut link, &mut flows, 10);
@@ -286,10 +253,8 @@ fn newcomer_and_established_sender_share_one_link() {
                 run(&mut link, &mut flows, 20);
                 link.forget_measurements();
                 run(&mut link, &mut flows, 40);
-                let (most, least) = (
-                    link.delivered.iter().max().unwrap(),
-                    link.delivered.iter().min().unwrap(),
-                );
+                let (most, least) =
+                    (link.delivered.iter().max().unwrap(), link.delivered.iter().min().unwrap());
                 assert!(
                     *most <= 3 * least,
                     "{most} : {least} at {bits_per_second}, {rtt_ms} ms, tick {tick}"
@@ -308,11 +273,7 @@ fn link_that_becomes_narrow_is_followed_down_and_up_again() {
     run(&mut link, &mut flows, 5);
     link.forget_measurements();
     run(&mut link, &mut flows, 10);
-    assert!(
-        link.used_percent(10) >= 80,
-        "{} % used after the fall",
-        link.used_percent(10)
-    );
+    assert!(link.used_percent(10) >= 80, "{} % used after the fall", link.used_percent(10));
     let wait = link.wait_p95();
     assert!(wait <= ms(60), "queueing delay {wait:?} after the fall");
 
@@ -320,11 +281,7 @@ fn link_that_becomes_narrow_is_followed_down_and_up_again() {
     run(&mut link, &mut flows, 15);
     link.forget_measurements();
     run(&mut link, &mut flows, 10);
-    assert!(
-        link.used_percent(10) >= 80,
-        "{} % used after the rise",
-        link.used_percent(10)
-    );
+    assert!(link.used_percent(10) >= 80, "{} % used after the rise", link.used_percent(10));
 }
 
 #[test]
@@ -344,17 +301,8 @@ fn route_that_becomes_longer_is_not_taken_for_a_queue_for_long() {
 #[test]
 fn jitter_is_not_taken_for_a_queue() {
     for packets_per_tick in [Some(1), None] {
-        let mut link = Bottleneck::new(
-            Path {
-                jitter: ms(60),
-                ..Path::wide(40)
-            },
-            1,
-        );
-        let mut flows = [Flow {
-            packets_per_tick,
-            ..Flow::greedy(256 * 1024)
-        }];
+        let mut link = Bottleneck::new(Path { jitter: ms(60), ..Path::wide(40) }, 1);
+        let mut flows = [Flow { packets_per_tick, ..Flow::greedy(256 * 1024) }];
         run(&mut link, &mut flows, 10);
         for _ in 0..30 {
             run(&mut link, &mut flows, 1);
@@ -367,17 +315,11 @@ fn jitter_is_not_taken_for_a_queue() {
 #[test]
 fn sender_that_does_not_use_its_rate_keeps_room_for_twice_its_need_and_no_more() {
     let mut link = Bottleneck::new(Path::wide(40), 1);
-    let mut flows = [Flow {
-        packets_per_tick: Some(1),
-        ..Flow::greedy(8_000_000)
-    }];
+    let mut flows = [Flow { packets_per_tick: Some(1), ..Flow::greedy(8_000_000) }];
     run(&mut link, &mut flows, 20);
     let need = DATAGRAM * 60;
     let rate = flows[0].control.rate();
-    assert!(
-        (need * 3 / 2..=need * 5 / 2).contains(&rate),
-        "{rate} B/s for a need of {need}"
-    );
+    assert!((need * 3 / 2..=need * 5 / 2).contains(&rate), "{rate} B/s for a need of {need}");
     assert!(!flows[0].control.is_limited());
 }
 
@@ -388,10 +330,7 @@ fn silence_lowers_the_rate_to_the_minimum_and_an_answer_restores_it() {
     run(&mut link, &mut flows, 5);
     link.path.loss_per_mille = 1_000;
     run(&mut link, &mut flows, 10);
-    assert_eq!(
-        flows[0].control.rate(),
-        RateConfig::default().bytes_per_second_min
-    );
+    assert_eq!(flows[0].control.rate(), RateConfig::default().bytes_per_second_min);
     link.path.loss_per_mille = 0;
     run(&mut link, &mut flows, 10);
     assert_eq!(flows[0].control.rate(), 256 * 1024);

@@ -48,13 +48,7 @@ impl Forger {
 
     /// A packet with everything chosen.
     pub fn packet_with(&self, kind: PacketType, number: u16, ack: Option<Ack>, payload: &[u8]) -> Vec<u8> {
-        let header = Header {
-            kind,
-            session: SessionRef::Id(self.session_id),
-            number,
-            ack,
-            protected: false,
-        };
+        let header = Header { kind, session: SessionRef::Id(self.session_id), number, ack, protected: false };
         let mut out = vec![0; 1200];
         let length = header.write(&mut out);
         out.truncate(length);
@@ -97,24 +91,12 @@ pub fn payload(write: impl FnOnce(&mut FrameWriter<'_>)) -> Vec<u8> {
 
 /// A whole message of a reliable or sequenced channel.
 pub fn whole(channel: u8, kind: ChannelKind, id: u16, data: &[u8]) -> MessageFrame<'_> {
-    MessageFrame {
-        channel,
-        kind,
-        id,
-        fragment: None,
-        data,
-    }
+    MessageFrame { channel, kind, id, fragment: None, data }
 }
 
 /// A part of a message.
 pub fn part(channel: u8, kind: ChannelKind, id: u16, part: (u16, u16), data: &[u8]) -> MessageFrame<'_> {
-    MessageFrame {
-        channel,
-        kind,
-        id,
-        fragment: Some(part),
-        data,
-    }
+    MessageFrame { channel, kind, id, fragment: Some(part), data }
 }
 
 /// The header of a plain packet, or of a sealed one to the server.

@@ -54,10 +54,7 @@ pub fn sealed() -> Config {
 
 /// The same without encryption.
 pub fn plain() -> Config {
-    Config {
-        security: Security::Off,
-        ..sealed()
-    }
+    Config { security: Security::Off, ..sealed() }
 }
 
 /// A datagram as the link sees it, before it decides.
@@ -99,10 +96,7 @@ impl Passing {
 /// An event that outlives the poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seen {
-    Connected {
-        resumed_from: Option<PeerId>,
-        resume: Option<ResumeToken>,
-    },
+    Connected { resumed_from: Option<PeerId>, resume: Option<ResumeToken> },
     Message(u8, Vec<u8>),
     Outcome(u64, bool),
     Disconnected(DisconnectReason, Option<(netloom_proto::RejectReason, u64)>),
@@ -273,10 +267,7 @@ impl World {
 
     pub fn start_connecting(&mut self, node: usize, resume: Option<ResumeToken>) -> PeerId {
         let (now, to) = (self.now, self.nodes[SERVER].address);
-        self.nodes[node]
-            .endpoint
-            .connect(now, to, resume)
-            .expect("no connection yet")
+        self.nodes[node].endpoint.connect(now, to, resume).expect("no connection yet")
     }
 
     /// Connects the first client and forgets what that took: its peer and the server's.
@@ -342,10 +333,7 @@ impl World {
     /// Hands a datagram to whoever is at `to`, at once.
     pub fn inject(&mut self, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
         let now = self.now;
-        let receiver = self
-            .nodes
-            .iter_mut()
-            .find(|node| node.address == to && !node.is_off);
+        let receiver = self.nodes.iter_mut().find(|node| node.address == to && !node.is_off);
         if let Some(node) = receiver {
             node.endpoint.handle_datagram(now, from, &mut bytes.to_vec());
         }
@@ -385,16 +373,11 @@ impl World {
                 continue;
             }
             self.recorded.push(datagram.clone());
-            let mut passing = Passing {
-                datagram,
-                ordinal: self.ordinal,
-                delays: vec![self.delay],
-            };
+            let mut passing = Passing { datagram, ordinal: self.ordinal, delays: vec![self.delay] };
             (self.script)(&mut passing);
             for delay in passing.delays {
                 self.ordinal += 1;
-                self.in_flight
-                    .insert((self.now + delay, self.ordinal), passing.datagram.clone());
+                self.in_flight.insert((self.now + delay, self.ordinal), passing.datagram.clone());
             }
             self.ordinal += 1;
         }

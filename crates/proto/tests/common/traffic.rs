@@ -18,21 +18,12 @@ pub fn number(message: &[u8]) -> u32 {
 }
 
 pub fn numbers(world: &World, node: usize, channel: u8) -> Vec<u32> {
-    world.nodes[node]
-        .messages(channel)
-        .iter()
-        .map(|message| number(message))
-        .collect()
+    world.nodes[node].messages(channel).iter().map(|message| number(message)).collect()
 }
 
 /// Handing out events is not what these tests are about.
 pub fn unlimited_events(config: Config) -> Config {
-    Config {
-        events_per_tick: 8_192,
-        events_initial: 8_192,
-        events_queued_max: 16_384,
-        ..config
-    }
+    Config { events_per_tick: 8_192, events_initial: 8_192, events_queued_max: 16_384, ..config }
 }
 
 pub fn at_rate(bytes_per_second: u64) -> Config {

@@ -1,0 +1,189 @@
+//! Datagrams as they arrive: to the listener, to an attempt of ours, or to a connection.
+
+use std::net::SocketAddr;
+
+use netloom_wire::Micros;
+
+use super::Endpoint;
+use super::listener::{Applicant, Reply};
+use crate::connection::{Admission, Connection, Context};
+use crate::handshake::{Accept, REPLY_MAX, Response, ResumeToken};
+use crate::packet::{Header, PacketType, SessionRef};
+use crate::reason::{DisconnectReason, RejectReason};
+use crate::validate::Rejection;
+
+impl Endpoint {
+    pub(super) fn handle_connect(
+        &mut self,
+        now: Micros,
+        from: SocketAddr,
+        datagram: &[u8],
+    ) -> Result<(), Rejection> {
+        let accepting = self.accepting;
+        let listener = self.listener.as_mut().ok_or(Rejection::NotListening)?;
+        // Whether a seat is free is decided later: a proven client may have one already, to resume or to replace.
+        let is_crowded = accepting >= listener.config.peers_connecting_max;
+        let reply = listener.handle_connect(now, from, datagram, is_crowded, &self.config)?;
+        self.reply(reply)
+    }
+
+    pub(super) fn handle_response(
+        &mut self,
+        now: Micros,
+        from: SocketAddr,
+        datagram: &mut [u8],
+    ) -> Result<(), Rejection> {
+        let listener = self.listener.as_mut().ok_or(Rejection::NotListening)?;
+        let response = Response::parse(datagram, self.config.protocol_id)?;
+        let issued = listener.issued(now, from, &response)?;
+        if let Some(&index) = self.addresses.get(&from)
+            && let Some(connection) = &mut self.slots[usize::from(index)].connection
+        {
+            let is_repeated = connection.is_opened_by(&response.claims.nonce);
+            if is_repeated && connection.is_accepting() {
+                connection.repeat_accept();
+                self.wakes[usize::from(index)] = Micros::ZERO;
+                return Ok(());
+            }
+            // The Response of an earlier attempt, late or replayed, must not end what came after it.
+            if is_repeated || connection.is_younger_than(issued) {
+                return Err(Rejection::Unsolicited);
+            }
+        }
+        match listener.handle_response(now, from, response, &self.config)? {
+            Ok(applicant) => self.admit(now, from, applicant),
+            Err(reply) => self.reply(reply),
+        }
+    }
+
+    /// Gives a proven client a seat, or says why not.
+    fn admit(&mut self, now: Micros, from: SocketAddr, applicant: Applicant) -> Result<(), Rejection> {
+        let claims = applicant.claims;
+        let sealed = applicant.secret.is_some();
+        let replaced = self.addresses.get(&from).copied();
+        let listener = self.listener.as_mut().ok_or(Rejection::NotListening)?;
+        let resumed_from = match &applicant.resume {
+            None => None,
+            Some(token) => match listener.seats.peek(now, token, sealed, from) {
+                None => {
+                    return self.reply(Reply::reject(from, &claims, RejectReason::Resume, 0, &self.config));
+                }
+                known => known,
+            },
+        };
+        // Whoever sat there before is gone: the same client under a new session, or the same address under a new client.
+        let predecessor = resumed_from.filter(|&old| self.connection(old).is_some()).map(|old| old.index);
+        let frees_a_seat =
+            [predecessor, replaced].iter().flatten().any(|&index| self.slots[usize::from(index)].is_live);
+        if self.is_full() && !frees_a_seat {
+            return self.reply(Reply::reject(from, &claims, RejectReason::Full, 0, &self.config));
+        }
+        if let (Some(listener), Some(token)) = (&mut self.listener, &applicant.resume) {
+            listener.seats.use_up(token);
+        }
+        if let Some(index) = predecessor {
+            self.end(now, index, DisconnectReason::Resumed);
+        }
+        if let Some(index) = replaced {
+            // Only who was connected has lost something that can be resumed.
+            let reason = match self.slots[usize::from(index)].is_accepting {
+                true => DisconnectReason::ConnectTimeout,
+                false => DisconnectReason::Timeout,
+            };
+            self.end(now, index, reason);
+        }
+        let Some(index) = self.allocate() else {
+            return self.reply(Reply::reject(from, &claims, RejectReason::Full, 0, &self.config));
+        };
+        let accept = Accept {
+            session_id: self.entropy.u64(),
+            alias: index,
+            resume: ResumeToken(self.entropy.bytes()),
+        };
+        let server_nonce = self.entropy.bytes();
+        let keys = applicant
+            .secret
+            .map(|(secret, transcript)| secret.session_keys(&claims.nonce, &server_nonce, &transcript));
+        let mut accept_packet = vec![0; REPLY_MAX];
+        let seal = keys.as_ref().map(|keys| &keys.to_client);
+        let length =
+            accept.write(&claims.nonce, &server_nonce, seal, self.config.protocol_id, &mut accept_packet);
+        accept_packet.truncate(length);
+        let admission = Admission {
+            address: from,
+            client_nonce: claims.nonce,
+            client_alias: claims.alias,
+            cookie_issued: applicant.issued,
+            accept,
+            accept_packet,
+            keys,
+            resumed_from,
+        };
+        let connection = Connection::accepted(now, admission, &self.config);
+        self.sessions.insert(accept.session_id, index);
+        self.addresses.insert(from, index);
+        let peer = self.occupy(index, connection);
+        if let Some(listener) = &mut self.listener {
+            self.slots[peer.index()].seat = Some(listener.seats.insert(&accept.resume, peer, sealed, from));
+        }
+        Ok(())
+    }
+
+    /// A server's answer to an attempt of ours.
+    pub(super) fn handle_answer(
+        &mut self,
+        now: Micros,
+        from: SocketAddr,
+        kind: PacketType,
+        datagram: &mut [u8],
+    ) -> Result<(), Rejection> {
+        let index = *self.addresses.get(&from).ok_or(Rejection::Unsolicited)?;
+        let context = context!(self);
+        let connection = self.slots[usize::from(index)].connection.as_mut().ok_or(Rejection::Unsolicited)?;
+        let handled = match kind {
+            PacketType::Challenge => connection.handle_challenge(now, datagram, &context),
+            PacketType::Accept => connection.handle_accept(now, datagram, &context),
+            _ => connection.handle_reject_packet(now, datagram, &context),
+        };
+        handled?;
+        let session_id = connection.session_id();
+        if kind == PacketType::Accept
+            && self.sessions.insert(session_id, index).is_some_and(|other| other != index)
+        {
+            // No honest server draws the number of another session; both would be undone by it.
+            self.end(now, index, DisconnectReason::Protocol);
+            return Err(Rejection::Malformed);
+        }
+        self.settle(index);
+        Ok(())
+    }
+
+    pub(super) fn handle_session_packet(
+        &mut self,
+        now: Micros,
+        from: SocketAddr,
+        datagram: &mut [u8],
+    ) -> Result<(), Rejection> {
+        let parsed = Header::parse(datagram, self.listener.is_some())?;
+        let index = match parsed.0.session {
+            SessionRef::Id(id) => self.sessions.get(&id).copied(),
+            SessionRef::Alias(alias) => Some(alias),
+            SessionRef::Address => self.addresses.get(&from).copied(),
+        };
+        let index = index.ok_or(Rejection::UnknownSession)?;
+        let mut context = context!(self);
+        let slot = self.slots.get_mut(usize::from(index)).ok_or(Rejection::UnknownSession)?;
+        let connection = slot.connection.as_mut().ok_or(Rejection::UnknownSession)?;
+        let address = connection.address();
+        let handled = connection.handle_packet(now, from, datagram, parsed, &mut context);
+        if connection.address() != address {
+            let moved = connection.address();
+            if self.addresses.get(&address) == Some(&index) {
+                self.addresses.remove(&address);
+            }
+            self.addresses.insert(moved, index);
+        }
+        self.settle(index);
+        handled
+    }
+}
