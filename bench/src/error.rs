@@ -48,9 +48,6 @@ pub enum BenchError {
 impl BenchError {
     /// `library` refused a call, in its own words.
     pub fn refused(library: &'static str, what: impl std::fmt::Debug) -> BenchError {
-        BenchError::Refused {
-            library,
-            what: format!("{what:?}"),
-        }
+        BenchError::Refused { library, what: format!("{what:?}") }
     }
 }

@@ -86,14 +86,7 @@ impl<P: ReliablePipe> Run<P> {
             to_receiver: Link::new(DELAY, LOSS, seed),
             to_sender: Link::new(DELAY, LOSS, seed ^ 0xC0FF_EE00_0000_0000),
         };
-        Run {
-            pipe,
-            wire,
-            sender_ticks: 0,
-            receiver_now: START,
-            next_to_send: 0,
-            next_expected: 0,
-        }
+        Run { pipe, wire, sender_ticks: 0, receiver_now: START, next_to_send: 0, next_expected: 0 }
     }
 
     /// Appends the latency of every message sent in the measured part and returns the bytes sent in it.
@@ -101,9 +94,7 @@ impl<P: ReliablePipe> Run<P> {
         let give_up = self.sender_now() + PATIENCE;
         while !self.pipe.connected() {
             if self.sender_now() > give_up {
-                return Err(BenchError::NeverConnected {
-                    library: self.pipe.library(),
-                });
+                return Err(BenchError::NeverConnected { library: self.pipe.library() });
             }
             self.tick(false, &mut |_| {})?;
         }
@@ -156,8 +147,7 @@ impl<P: ReliablePipe> Run<P> {
     fn tick(&mut self, send: bool, keep: &mut dyn FnMut(Delivery)) -> Result<(), BenchError> {
         let now = self.sender_now();
         let message = send.then(|| encode(self.next_to_send, now));
-        self.pipe
-            .tick_sender(now, message.as_ref().map(|bytes| &bytes[..]), &mut self.wire)?;
+        self.pipe.tick_sender(now, message.as_ref().map(|bytes| &bytes[..]), &mut self.wire)?;
         self.next_to_send += u64::from(send);
         self.sender_ticks += 1;
         while self.receiver_now < self.sender_now() {
@@ -171,22 +161,13 @@ impl<P: ReliablePipe> Run<P> {
         let now = self.receiver_now;
         let library = self.pipe.library();
         let (mut fault, expected) = (None, &mut self.next_expected);
-        self.pipe
-            .poll_receiver(now, &mut self.wire, &mut |message| match decode(message) {
-                Some((index, sent_at)) if index == *expected => {
-                    *expected += 1;
-                    keep(Delivery {
-                        index,
-                        latency: now.since(sent_at),
-                    });
-                }
-                _ => {
-                    fault = Some(BenchError::WrongDelivery {
-                        library,
-                        expected: *expected,
-                    })
-                }
-            })?;
+        self.pipe.poll_receiver(now, &mut self.wire, &mut |message| match decode(message) {
+            Some((index, sent_at)) if index == *expected => {
+                *expected += 1;
+                keep(Delivery { index, latency: now.since(sent_at) });
+            }
+            _ => fault = Some(BenchError::WrongDelivery { library, expected: *expected }),
+        })?;
         fault.map_or(Ok(()), Err)
     }
 }
@@ -274,27 +255,13 @@ mod tests {
 
     #[test]
     fn a_run_repeats_exactly() {
-        assert_eq!(
-            measure(|| Ok(Repeating::default())),
-            measure(|| Ok(Repeating::default()))
-        );
+        assert_eq!(measure(|| Ok(Repeating::default())), measure(|| Ok(Repeating::default())));
     }
 
     #[test]
     fn a_pipe_that_breaks_the_order_is_an_error_and_not_a_figure() {
-        let swapped = measure(|| {
-            Ok(Repeating {
-                swap_at: Some(500),
-                ..Repeating::default()
-            })
-        });
-        assert_eq!(
-            swapped,
-            Err(BenchError::WrongDelivery {
-                library: "repeating",
-                expected: 500
-            })
-        );
+        let swapped = measure(|| Ok(Repeating { swap_at: Some(500), ..Repeating::default() }));
+        assert_eq!(swapped, Err(BenchError::WrongDelivery { library: "repeating", expected: 500 }));
     }
 
     #[test]

@@ -55,9 +55,7 @@ fn main() -> ExitCode {
     if cfg!(debug_assertions) {
         eprintln!("warning: this is a debug build; its times mean nothing. Use `cargo run --release`.");
     }
-    match (suite.run)(&suites::Options {
-        batches: arguments.batches,
-    }) {
+    match (suite.run)(&suites::Options { batches: arguments.batches }) {
         Ok(report) if arguments.json => println!("{}", report.json_line()),
         Ok(report) => print!("{}", report.table()),
         Err(error) => {
@@ -80,23 +78,14 @@ mod tests {
 
     #[test]
     fn an_unknown_suite_is_refused_with_the_known_ones() {
-        let message = Arguments::try_parse_from(["netloom-bench", "cor"])
-            .err()
-            .expect("refused")
-            .to_string();
-        assert!(
-            suites::SUITES.iter().all(|suite| message.contains(suite.name)),
-            "{message}"
-        );
+        let message = Arguments::try_parse_from(["netloom-bench", "cor"]).err().expect("refused").to_string();
+        assert!(suites::SUITES.iter().all(|suite| message.contains(suite.name)), "{message}");
     }
 
     #[test]
     fn too_few_batches_are_refused_with_the_allowed_range() {
         let refused = Arguments::try_parse_from(["netloom-bench", "core", "--batches", "499"]).err();
         let message = refused.expect("refused").to_string();
-        assert!(
-            message.contains("499") && message.contains("500..=100000"),
-            "{message}"
-        );
+        assert!(message.contains("499") && message.contains("500..=100000"), "{message}");
     }
 }

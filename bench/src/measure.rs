@@ -45,10 +45,7 @@ pub fn interleaved(batches: u32, contenders: &mut [&mut Contender<'_>]) -> Vec<f
             samples_ns[index].push(elapsed_ns / f64::from(OPERATIONS_PER_BATCH));
         }
     }
-    samples_ns
-        .iter_mut()
-        .map(|samples| percentile(samples, FAST_PERCENTILE).unwrap_or(f64::NAN))
-        .collect()
+    samples_ns.iter_mut().map(|samples| percentile(samples, FAST_PERCENTILE).unwrap_or(f64::NAN)).collect()
 }
 
 /// The `percent`th percentile by nearest rank: the smallest sample such that at least `percent` % of all are not above it.
@@ -84,17 +81,10 @@ mod tests {
     #[test]
     fn every_contender_runs_the_same_number_of_operations() {
         let (mut first, mut second) = (0u64, 0u64);
-        let figures = interleaved(
-            7,
-            &mut [&mut |n| first += u64::from(n), &mut |n| second += u64::from(n)],
-        );
+        let figures = interleaved(7, &mut [&mut |n| first += u64::from(n), &mut |n| second += u64::from(n)]);
         assert_eq!(figures.len(), 2);
         assert_eq!(first, second);
-        assert_eq!(
-            first,
-            8 * u64::from(OPERATIONS_PER_BATCH),
-            "one batch to warm up and seven measured"
-        );
+        assert_eq!(first, 8 * u64::from(OPERATIONS_PER_BATCH), "one batch to warm up and seven measured");
     }
 
     proptest! {

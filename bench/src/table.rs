@@ -69,13 +69,7 @@ impl Report {
         lines.extend(self.rows.iter().map(|row| self.cells(row)));
         let columns = lines[0].len();
         let widths: Vec<usize> = (0..columns)
-            .map(|column| {
-                lines
-                    .iter()
-                    .map(|line| line[column].chars().count())
-                    .max()
-                    .unwrap_or(0)
-            })
+            .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
             .collect();
 
         let mut text = format!("{}\n\n", self.title);
@@ -150,32 +144,18 @@ mod tests {
     use super::*;
 
     fn report() -> Report {
-        let row = |label, target, figures| Row {
-            label,
-            unit: "ns",
-            decimals: 1,
-            target,
-            figures,
-        };
+        let row = |label, target, figures| Row { label, unit: "ns", decimals: 1, target, figures };
         Report {
             title: "A title".into(),
             columns: vec!["netloom", "renet"],
             rows: vec![
-                row(
-                    "fast",
-                    Target::AtMost(40.0),
-                    vec![Figure::new("fast_ns", 12.34567), None],
-                ),
+                row("fast", Target::AtMost(40.0), vec![Figure::new("fast_ns", 12.34567), None]),
                 row(
                     "slow",
                     Target::AtMost(40.0),
                     vec![Figure::new("slow_ns", 40.1), Figure::new("renet_slow_ns", 7.0)],
                 ),
-                row(
-                    "broken",
-                    Target::AtMost(40.0),
-                    vec![Figure::new("broken_ns", f64::NAN), None],
-                ),
+                row("broken", Target::AtMost(40.0), vec![Figure::new("broken_ns", f64::NAN), None]),
                 row("told", Target::None, vec![Figure::new("told_ns", 0.0), None]),
             ],
             notes: vec!["A note.".into()],
@@ -189,12 +169,7 @@ mod tests {
         let value: serde_json::Value = serde_json::from_str(&line).expect("valid JSON");
         let object = value.as_object().expect("an object");
         assert_eq!(object.len(), 5, "a key per figure, none lost to a duplicate");
-        assert!(
-            object
-                .values()
-                .all(|member| member.is_number() || member.is_null()),
-            "flat: {line}"
-        );
+        assert!(object.values().all(|member| member.is_number() || member.is_null()), "flat: {line}");
         assert_eq!(object["fast_ns"], 12.3457);
         assert_eq!(object["renet_slow_ns"], 7.0);
         assert!(object["broken_ns"].is_null());
@@ -204,10 +179,7 @@ mod tests {
     fn verdict_follows_the_target_and_a_figure_that_is_no_number_misses_it() {
         let table = report().table();
         let verdict = |label: &str| {
-            table
-                .lines()
-                .find(|line| line.starts_with(label))
-                .and_then(|line| line.split_whitespace().last())
+            table.lines().find(|line| line.starts_with(label)).and_then(|line| line.split_whitespace().last())
         };
         assert_eq!(verdict("fast"), Some("met"));
         assert_eq!(verdict("slow"), Some("missed"));
@@ -219,10 +191,7 @@ mod tests {
     fn columns_are_aligned_and_notes_come_last() {
         let table = report().table();
         let lines: Vec<&str> = table.lines().collect();
-        let rule = lines
-            .iter()
-            .position(|line| line.starts_with("---"))
-            .expect("a rule under the header");
+        let rule = lines.iter().position(|line| line.starts_with("---")).expect("a rule under the header");
         let end_of_ours = lines[rule - 1].find("netloom").expect("our column") + "netloom".len();
         for (line, value) in lines[rule + 1..].iter().zip(["12.3", "40.1", "NaN", "0.0"]) {
             assert!(line[..end_of_ours].ends_with(value), "{line}");

@@ -47,10 +47,9 @@ impl Evidence {
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some(bench) = text.strip_prefix("bench:") {
             return match bench.split_once(':') {
-                Some((suite, key)) if !suite.is_empty() && !key.is_empty() => Ok(Self::Bench {
-                    suite: suite.to_owned(),
-                    key: key.to_owned(),
-                }),
+                Some((suite, key)) if !suite.is_empty() && !key.is_empty() => {
+                    Ok(Self::Bench { suite: suite.to_owned(), key: key.to_owned() })
+                }
                 _ => Err(format!("`{text}` should read bench:<suite>:<key>")),
             };
         }
@@ -58,18 +57,16 @@ impl Evidence {
             // Tests are often named with the modules around them; the function's own name is the last part.
             let name = name.rsplit("::").next().unwrap_or(name);
             return match path.rsplit_once('.') {
-                Some((_, "rs" | "py")) if !name.is_empty() => Ok(Self::Function {
-                    path: path.to_owned(),
-                    name: name.to_owned(),
-                }),
+                Some((_, "rs" | "py")) if !name.is_empty() => {
+                    Ok(Self::Function { path: path.to_owned(), name: name.to_owned() })
+                }
                 _ => Err(format!("`{text}` should read <file.rs or file.py>::<function>")),
             };
         }
         match text.split_once('#') {
-            Some((path, anchor)) if path.ends_with(".md") && !anchor.is_empty() => Ok(Self::Section {
-                path: path.to_owned(),
-                anchor: anchor.to_owned(),
-            }),
+            Some((path, anchor)) if path.ends_with(".md") && !anchor.is_empty() => {
+                Ok(Self::Section { path: path.to_owned(), anchor: anchor.to_owned() })
+            }
             _ => Err(format!(
                 "`{text}` is none of <file.rs>::<test>, <file.py>::<function>, <file.md>#<anchor>, bench:<suite>:<key>"
             )),
@@ -114,39 +111,29 @@ fn declares(line: &str, keyword: &str, name: &str) -> bool {
 /// form covers tests inside `proptest!`, which carry the attribute too.
 fn has_rust_test(text: &str, name: &str) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    (0..lines.len())
-        .filter(|&at| !lines[at].starts_with("//") && declares(lines[at], "fn", name))
-        .any(|at| {
-            let own_line = std::iter::once(lines[at]);
-            let above = lines[..at]
-                .iter()
-                .rev()
-                .copied()
-                .take_while(|line| line.starts_with("#[") || line.starts_with("//"));
-            let attributes: Vec<&str> = own_line
-                .chain(above)
-                .filter(|line| line.starts_with("#["))
-                .collect();
-            attributes.iter().any(|line| line.contains("#[test]"))
-                && !attributes.iter().any(|line| line.contains("#[ignore"))
-        })
+    (0..lines.len()).filter(|&at| !lines[at].starts_with("//") && declares(lines[at], "fn", name)).any(|at| {
+        let own_line = std::iter::once(lines[at]);
+        let above = lines[..at]
+            .iter()
+            .rev()
+            .copied()
+            .take_while(|line| line.starts_with("#[") || line.starts_with("//"));
+        let attributes: Vec<&str> = own_line.chain(above).filter(|line| line.starts_with("#[")).collect();
+        attributes.iter().any(|line| line.contains("#[test]"))
+            && !attributes.iter().any(|line| line.contains("#[ignore"))
+    })
 }
 
 fn missing_figure(tree: &dyn Tree, suite: &str, key: &str) -> Option<String> {
     let files = tree.files_below(BENCH_SOURCES);
     let is_suite = |path: &String| {
-        path.trim_start_matches(BENCH_SOURCES)
-            .trim_end_matches(".rs")
-            .split('/')
-            .any(|part| part == suite)
+        path.trim_start_matches(BENCH_SOURCES).trim_end_matches(".rs").split('/').any(|part| part == suite)
     };
     if !files.iter().any(is_suite) {
         return Some(format!("no suite `{suite}` in {BENCH_SOURCES}"));
     }
     let quoted = format!("\"{key}\"");
-    let found = files
-        .iter()
-        .any(|path| tree.read(path).is_some_and(|text| text.contains(&quoted)));
+    let found = files.iter().any(|path| tree.read(path).is_some_and(|text| text.contains(&quoted)));
     (!found).then(|| format!("no figure `{key}` in {BENCH_SOURCES}"))
 }
 
@@ -179,15 +166,8 @@ pub fn anchors(markdown: &str) -> Vec<String> {
             .flat_map(char::to_lowercase)
             .map(|letter| if letter == ' ' { '-' } else { letter })
             .collect();
-        let repeats = seen
-            .entry(slug.clone())
-            .and_modify(|count| *count += 1)
-            .or_insert(0);
-        found.push(if *repeats == 0 {
-            slug
-        } else {
-            format!("{slug}-{repeats}")
-        });
+        let repeats = seen.entry(slug.clone()).and_modify(|count| *count += 1).or_insert(0);
+        found.push(if *repeats == 0 { slug } else { format!("{slug}-{repeats}") });
     }
     found
 }
@@ -254,15 +234,9 @@ mod tests {
 
     #[test]
     fn forms_that_nothing_can_look_up_are_refused() {
-        for text in [
-            "it works",
-            "bench:core",
-            "bench::key",
-            "a/x.rs::",
-            "a/x.toml::name",
-            "docs/S.md#",
-            "docs/S.md",
-        ] {
+        for text in
+            ["it works", "bench:core", "bench::key", "a/x.rs::", "a/x.toml::name", "docs/S.md#", "docs/S.md"]
+        {
             assert!(Evidence::parse(text).is_err(), "{text}");
         }
     }

@@ -16,12 +16,7 @@ struct Rule {
 }
 
 /// Crates without sockets, clocks, threads or unseeded randomness.
-pub const CORE_PACKAGES: [&str; 4] = [
-    "netloom-wire",
-    "netloom-proto",
-    "netloom-replica",
-    "netloom-session",
-];
+pub const CORE_PACKAGES: [&str; 4] = ["netloom-wire", "netloom-proto", "netloom-replica", "netloom-session"];
 
 /// Packages that may have features: one per optional transport or engine, so that combinations do not multiply.
 const PACKAGES_WITH_FEATURES: [&str; 2] = ["netloom", "netloom-cli"];
@@ -68,29 +63,17 @@ const fn core(
     ours: &'static [&'static str],
     foreign: &'static [&'static str],
 ) -> Rule {
-    Rule {
-        package,
-        ours: Ours::Only(ours),
-        foreign: Some(foreign),
-    }
+    Rule { package, ours: Ours::Only(ours), foreign: Some(foreign) }
 }
 
 const fn edge(package: &'static str, ours: Ours) -> Rule {
-    Rule {
-        package,
-        ours,
-        foreign: None,
-    }
+    Rule { package, ours, foreign: None }
 }
 
 /// The picture in ARCHITECTURE.md. A new package gets its line here and its place there.
 const RULES: &[Rule] = &[
     core("netloom-wire", &[], &["thiserror"]),
-    core(
-        "netloom-proto",
-        &["netloom-wire"],
-        &["crc32c", "ring", "thiserror", "x25519-dalek"],
-    ),
+    core("netloom-proto", &["netloom-wire"], &["crc32c", "ring", "thiserror", "x25519-dalek"]),
     core("netloom-replica", &["netloom-wire"], &["glam", "thiserror"]),
     core(
         "netloom-session",
@@ -131,27 +114,19 @@ pub fn problems(metadata: &Value) -> Vec<String> {
         }
         let features = package.get("features").and_then(Value::as_object);
         if features.is_some_and(|features| !features.is_empty()) && !PACKAGES_WITH_FEATURES.contains(&name) {
-            problems.push(format!(
-                "{name}: has features; only {} may",
-                PACKAGES_WITH_FEATURES.join(" and ")
-            ));
+            problems.push(format!("{name}: has features; only {} may", PACKAGES_WITH_FEATURES.join(" and ")));
         }
     }
     problems
 }
 
 fn dependency_problems(rule: &Rule, package: &Value, members: &[&str]) -> Vec<String> {
-    let arrows = list(package, "dependencies")
-        .iter()
-        .filter(|dependency| text(dependency, "kind") != "dev");
+    let arrows = list(package, "dependencies").iter().filter(|dependency| text(dependency, "kind") != "dev");
     let mut problems = Vec::new();
     for name in arrows.map(|dependency| text(dependency, "name")) {
         if members.contains(&name) || RULES.iter().any(|rule| rule.package == name) {
             if !rule.ours.contain(name) {
-                problems.push(format!(
-                    "{} must not depend on {name}: arrows point downwards",
-                    rule.package
-                ));
+                problems.push(format!("{} must not depend on {name}: arrows point downwards", rule.package));
             }
         } else if rule.foreign.is_some_and(|allowed| !allowed.contains(&name)) {
             problems.push(format!(
@@ -173,9 +148,8 @@ pub fn roots_without_unsafe(metadata: &Value) -> Vec<(String, String)> {
             continue;
         }
         for target in list(package, "targets") {
-            let shipped = list(target, "kind")
-                .iter()
-                .any(|kind| matches!(kind.as_str(), Some("lib" | "bin")));
+            let shipped =
+                list(target, "kind").iter().any(|kind| matches!(kind.as_str(), Some("lib" | "bin")));
             if shipped {
                 roots.push((name.to_owned(), text(target, "src_path").to_owned()));
             }
@@ -197,10 +171,7 @@ pub fn core_folders(metadata: &Value) -> Vec<(String, String)> {
 }
 
 fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
-    value
-        .get(key)
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
+    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {

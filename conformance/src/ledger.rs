@@ -61,29 +61,16 @@ pub struct Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let planned: usize = self.planned.values().sum();
-        writeln!(
-            out,
-            "{} proven, {planned} planned, {} superseded",
-            self.proven, self.superseded
-        )?;
-        self.planned
-            .iter()
-            .try_for_each(|(capability, count)| writeln!(out, "  {count:>4} {capability}"))
+        writeln!(out, "{} proven, {planned} planned, {} superseded", self.proven, self.superseded)?;
+        self.planned.iter().try_for_each(|(capability, count)| writeln!(out, "  {count:>4} {capability}"))
     }
 }
 
 impl Ledger {
     /// Reads the ledger; every entry that has not one of the allowed shapes is a problem.
     pub fn parse(text: &str) -> Result<Self, Vec<String>> {
-        let root: toml::Table = text
-            .parse()
-            .map_err(|error| vec![format!("requirements.toml: {error}")])?;
-        let table = |name: &str| {
-            root.get(name)
-                .and_then(Value::as_table)
-                .cloned()
-                .unwrap_or_default()
-        };
+        let root: toml::Table = text.parse().map_err(|error| vec![format!("requirements.toml: {error}")])?;
+        let table = |name: &str| root.get(name).and_then(Value::as_table).cloned().unwrap_or_default();
         let capabilities = table("capabilities").keys().cloned().collect();
         let mut entries = Vec::new();
         let mut problems = Vec::new();
@@ -93,14 +80,7 @@ impl Ledger {
                 Err(problem) => problems.push(format!("{id}: {problem}")),
             }
         }
-        if problems.is_empty() {
-            Ok(Self {
-                capabilities,
-                entries,
-            })
-        } else {
-            Err(problems)
-        }
+        if problems.is_empty() { Ok(Self { capabilities, entries }) } else { Err(problems) }
     }
 
     /// Counts the statuses.
@@ -136,26 +116,16 @@ impl Entry {
             Some(value) => strings(value).ok_or("`corrected_by` must be a list of X- ids")?,
             None => Vec::new(),
         };
-        let status = match (
-            fields.get("proven"),
-            fields.get("planned"),
-            fields.get("superseded"),
-        ) {
+        let status = match (fields.get("proven"), fields.get("planned"), fields.get("superseded")) {
             (Some(proven), None, None) => proven_status(proven)?,
             (None, Some(planned), None) => {
                 let capability = planned.as_str().ok_or("`planned` must name a capability")?;
-                Status::Planned {
-                    capability: capability.to_owned(),
-                }
+                Status::Planned { capability: capability.to_owned() }
             }
             (None, None, Some(superseded)) => superseded_status(superseded)?,
             _ => return Err("needs exactly one of proven, planned, superseded".to_owned()),
         };
-        Ok(Self {
-            id: id.to_owned(),
-            status,
-            corrected_by,
-        })
+        Ok(Self { id: id.to_owned(), status, corrected_by })
     }
 }
 
@@ -166,11 +136,7 @@ fn strings(value: &Value) -> Option<Vec<String>> {
 
 fn proven_status(value: &Value) -> Result<Status, String> {
     let names = strings(value).ok_or("`proven` must be a list of at least one test, figure or section")?;
-    names
-        .iter()
-        .map(|name| Evidence::parse(name))
-        .collect::<Result<_, _>>()
-        .map(Status::Proven)
+    names.iter().map(|name| Evidence::parse(name)).collect::<Result<_, _>>().map(Status::Proven)
 }
 
 fn superseded_status(value: &Value) -> Result<Status, String> {
@@ -178,9 +144,7 @@ fn superseded_status(value: &Value) -> Result<Status, String> {
     if field("by").is_empty() || field("because").is_empty() {
         return Err("`superseded` needs `by` and `because`".to_owned());
     }
-    Ok(Status::Superseded {
-        by: field("by").to_owned(),
-    })
+    Ok(Status::Superseded { by: field("by").to_owned() })
 }
 
 /// Everything that is wrong with a ledger, given the ids it must hold in this order, the known contradictions, and
@@ -188,10 +152,7 @@ fn superseded_status(value: &Value) -> Result<Status, String> {
 pub fn problems(ledger: &Ledger, ids: &[&str], contradictions: &[&str], tree: &dyn Tree) -> Vec<String> {
     let mut problems = id_problems(ledger, ids);
     for entry in &ledger.entries {
-        let unknown = entry
-            .corrected_by
-            .iter()
-            .filter(|by| !contradictions.contains(&by.as_str()));
+        let unknown = entry.corrected_by.iter().filter(|by| !contradictions.contains(&by.as_str()));
         problems.extend(unknown.map(|by| format!("{}: corrected by unknown {by}", entry.id)));
         match &entry.status {
             Status::Proven(evidence) => {
@@ -213,14 +174,9 @@ pub fn problems(ledger: &Ledger, ids: &[&str], contradictions: &[&str], tree: &d
 
 fn id_problems(ledger: &Ledger, ids: &[&str]) -> Vec<String> {
     let held: Vec<&str> = ledger.entries.iter().map(|entry| entry.id.as_str()).collect();
-    let missing = ids
-        .iter()
-        .filter(|id| !held.contains(id))
-        .map(|id| format!("{id}: missing from the ledger"));
-    let invented = held
-        .iter()
-        .filter(|id| !ids.contains(id))
-        .map(|id| format!("{id}: not a requirement"));
+    let missing =
+        ids.iter().filter(|id| !held.contains(id)).map(|id| format!("{id}: missing from the ledger"));
+    let invented = held.iter().filter(|id| !ids.contains(id)).map(|id| format!("{id}: not a requirement"));
     let mut problems: Vec<String> = missing.chain(invented).collect();
     if problems.is_empty()
         && let Some((_, id)) = ids.iter().zip(&held).find(|(expected, found)| expected != found)
@@ -234,10 +190,7 @@ fn supersession_problem(by: &str, contradictions: &[&str], tree: &dyn Tree) -> O
     let Some(decision) = by.strip_prefix("DESIGN: ") else {
         return (!contradictions.contains(&by)).then(|| format!("superseded by unknown `{by}`"));
     };
-    let headings = tree
-        .read(DECISIONS)
-        .map(|text| anchors(&text))
-        .unwrap_or_default();
+    let headings = tree.read(DECISIONS).map(|text| anchors(&text)).unwrap_or_default();
     let anchor = anchors(&format!("# {decision}"));
     (!anchor.iter().all(|anchor| headings.contains(anchor)))
         .then(|| format!("superseded by a decision without a heading in {DECISIONS}: `{decision}`"))

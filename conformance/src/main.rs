@@ -50,10 +50,7 @@ fn check() -> Result<String, String> {
     let committed = vectors::read(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let generated = vectors::render(&all_vectors());
     match vectors::first_difference(&committed, &generated) {
-        None => Ok(format!(
-            "{} vector files are what the code generates",
-            generated.len()
-        )),
+        None => Ok(format!("{} vector files are what the code generates", generated.len())),
         Some(difference) => Err(difference),
     }
 }

@@ -51,14 +51,9 @@ pub fn missing_bans(clippy_toml: &str) -> Vec<String> {
     let mut missing = Vec::new();
     for (list, paths) in BANS {
         let empty = Vec::new();
-        let entries = settings
-            .get(list)
-            .and_then(toml::Value::as_array)
-            .unwrap_or(&empty);
-        let banned: Vec<&str> = entries
-            .iter()
-            .filter_map(|entry| entry.get("path").unwrap_or(entry).as_str())
-            .collect();
+        let entries = settings.get(list).and_then(toml::Value::as_array).unwrap_or(&empty);
+        let banned: Vec<&str> =
+            entries.iter().filter_map(|entry| entry.get("path").unwrap_or(entry).as_str()).collect();
         let absent = paths.iter().filter(|path| !banned.contains(path));
         missing.extend(absent.map(|path| format!("{list} lacks {path}")));
     }
@@ -67,9 +62,7 @@ pub fn missing_bans(clippy_toml: &str) -> Vec<String> {
 
 /// Whether a crate's root file forbids `unsafe` as an attribute of the crate (a comment does not).
 pub fn forbids_unsafe(root_file: &str) -> bool {
-    root_file
-        .lines()
-        .any(|line| line.trim() == "#![forbid(unsafe_code)]")
+    root_file.lines().any(|line| line.trim() == "#![forbid(unsafe_code)]")
 }
 
 /// Source files with more lines than `lines_max`, longest first.
@@ -92,16 +85,9 @@ pub fn modules_not_in(text: &str, tree: &dyn Tree, sources: &str) -> Vec<String>
     let files = tree.files_below(sources);
     let modules: BTreeSet<&str> = files
         .iter()
-        .filter_map(|path| {
-            path.strip_prefix(sources)?
-                .trim_start_matches('/')
-                .split(['/', '.'])
-                .next()
-        })
+        .filter_map(|path| path.strip_prefix(sources)?.trim_start_matches('/').split(['/', '.']).next())
         .filter(is_root)
         .collect();
-    let absent = modules
-        .into_iter()
-        .filter(|module| !text.contains(&format!("`{module}`")));
+    let absent = modules.into_iter().filter(|module| !text.contains(&format!("`{module}`")));
     absent.map(|module| format!("{sources}: `{module}`")).collect()
 }

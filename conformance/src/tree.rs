@@ -8,15 +8,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Folders that hold nothing anyone wrote: build output, fetched packages, fuzzing finds and seeds.
-const FOLDERS_SKIPPED: [&str; 7] = [
-    ".git",
-    "target",
-    "node_modules",
-    "__pycache__",
-    "corpus",
-    "artifacts",
-    "coverage",
-];
+const FOLDERS_SKIPPED: [&str; 7] =
+    [".git", "target", "node_modules", "__pycache__", "corpus", "artifacts", "coverage"];
 
 /// A set of text files, each named by its path from the root with `/` between the parts.
 pub trait Tree {
@@ -60,11 +53,7 @@ impl Tree for Repository {
             };
             for entry in entries.flatten() {
                 let name = entry.file_name().to_string_lossy().into_owned();
-                let path = if folder.is_empty() {
-                    name.clone()
-                } else {
-                    format!("{folder}/{name}")
-                };
+                let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() && !FOLDERS_SKIPPED.contains(&name.as_str()) => {
                         folders.push(path)
@@ -86,14 +75,7 @@ impl Tree for BTreeMap<&str, &str> {
     }
 
     fn files_below(&self, folder: &str) -> Vec<String> {
-        let prefix = if folder.is_empty() {
-            String::new()
-        } else {
-            format!("{folder}/")
-        };
-        self.keys()
-            .filter(|path| path.starts_with(&prefix))
-            .map(|path| (*path).to_owned())
-            .collect()
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        self.keys().filter(|path| path.starts_with(&prefix)).map(|path| (*path).to_owned()).collect()
     }
 }

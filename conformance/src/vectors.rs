@@ -30,10 +30,7 @@ pub fn write(folder: &Path, rendered: &BTreeMap<String, String>) -> io::Result<V
         fs::remove_file(folder.join(name))?;
     }
     let mut changed: Vec<String> = Vec::new();
-    for (name, text) in rendered
-        .iter()
-        .filter(|(name, text)| committed.get(*name) != Some(*text))
-    {
+    for (name, text) in rendered.iter().filter(|(name, text)| committed.get(*name) != Some(*text)) {
         fs::write(folder.join(name), text)?;
         changed.push(name.clone());
     }
@@ -47,11 +44,7 @@ pub fn read(folder: &Path) -> io::Result<BTreeMap<String, String>> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.extension().is_some_and(|ending| ending == "json") {
-            let name = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             files.insert(name, fs::read_to_string(&path)?);
         }
     }
@@ -83,11 +76,7 @@ fn first_line(committed: &str, generated: &str) -> String {
         if found != expected || found.is_none() {
             let shown =
                 |line: Option<&str>| line.map_or("(end of file)".to_owned(), |line| line.trim().to_owned());
-            return format!(
-                "line {number}: committed {}, generated {}",
-                shown(found),
-                shown(expected)
-            );
+            return format!("line {number}: committed {}, generated {}", shown(found), shown(expected));
         }
     }
     unreachable!("the loop ends with the longer text")

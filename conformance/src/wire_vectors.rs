@@ -102,10 +102,7 @@ mod tests {
             let names: BTreeSet<&str> = cases.iter().map(|case| case["name"].as_str().unwrap()).collect();
             assert_eq!(names.len(), cases.len(), "{stem} repeats a name");
             for case in cases {
-                assert!(
-                    case.get("value").is_some() != case.get("error").is_some(),
-                    "{stem}: {case}"
-                );
+                assert!(case.get("value").is_some() != case.get("error").is_some(), "{stem}: {case}");
             }
         }
     }

@@ -16,11 +16,7 @@ fn workspace() -> Value {
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo runs");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("cargo prints JSON")
 }
 
@@ -52,10 +48,7 @@ fn crates_forbid_unsafe() {
     let roots = roots_without_unsafe(&workspace());
     assert!(roots.len() >= 3, "too few roots were found: {roots:?}");
     for (package, root) in roots {
-        assert!(
-            forbids_unsafe(&read(&root)),
-            "{package}: {root} lacks #![forbid(unsafe_code)]"
-        );
+        assert!(forbids_unsafe(&read(&root)), "{package}: {root} lacks #![forbid(unsafe_code)]");
     }
 }
 
@@ -63,18 +56,14 @@ fn crates_forbid_unsafe() {
 fn files_can_be_read_in_one_sitting() {
     let tree = Repository::of_this_build();
     assert!(
-        tree.files_below("")
-            .contains(&"conformance/tests/layering.rs".to_owned()),
+        tree.files_below("").contains(&"conformance/tests/layering.rs".to_owned()),
         "the tree was not found"
     );
     for (path, lines) in long_files(&tree, FILE_LINES_NOTED) {
         println!("note: {path} has {lines} lines (aim for {FILE_LINES_NOTED})");
     }
     let long = long_files(&tree, FILE_LINES_MAX);
-    assert!(
-        long.is_empty(),
-        "more than {FILE_LINES_MAX} lines, look for the two ideas inside: {long:?}"
-    );
+    assert!(long.is_empty(), "more than {FILE_LINES_MAX} lines, look for the two ideas inside: {long:?}");
 }
 
 #[test]
@@ -83,11 +72,7 @@ fn architecture_has_a_line_for_every_module() {
     let map = tree.read("ARCHITECTURE.md").expect("ARCHITECTURE.md");
     for sources in ["crates/wire/src", "crates/proto/src", "crates/sim/src"] {
         let absent = modules_not_in(&map, &tree, sources);
-        assert!(
-            absent.is_empty(),
-            "ARCHITECTURE.md has no line for {}",
-            absent.join(", ")
-        );
+        assert!(absent.is_empty(), "ARCHITECTURE.md has no line for {}", absent.join(", "));
     }
 }
 
@@ -119,11 +104,7 @@ fn allowed_arrows_pass() {
         ("netloom-wire", "thiserror"),
         ("netloom-cli", "clap"),
     ] {
-        assert_eq!(
-            found_for(name, dependency, Value::Null),
-            "",
-            "{name} -> {dependency}"
-        );
+        assert_eq!(found_for(name, dependency, Value::Null), "", "{name} -> {dependency}");
     }
 }
 
@@ -140,30 +121,16 @@ fn forbidden_arrows_are_found() {
         ("netloom-cluster", "netloom-cli"),
     ] {
         let found = found_for(name, dependency, Value::Null);
-        assert_eq!(
-            found,
-            format!("{name} must not depend on {dependency}: arrows point downwards")
-        );
-        assert_eq!(
-            found_for(name, dependency, json!("build")),
-            found,
-            "build dependencies are arrows too"
-        );
-        assert_eq!(
-            found_for(name, dependency, json!("dev")),
-            "",
-            "tests may use what helps them"
-        );
+        assert_eq!(found, format!("{name} must not depend on {dependency}: arrows point downwards"));
+        assert_eq!(found_for(name, dependency, json!("build")), found, "build dependencies are arrows too");
+        assert_eq!(found_for(name, dependency, json!("dev")), "", "tests may use what helps them");
     }
 }
 
 #[test]
 fn foreign_dependencies_of_the_core_are_found() {
     let found = found_for("netloom-wire", "tokio", Value::Null);
-    assert_eq!(
-        found,
-        "netloom-wire must not depend on tokio: a core crate uses only thiserror"
-    );
+    assert_eq!(found, "netloom-wire must not depend on tokio: a core crate uses only thiserror");
     assert!(
         found_for("netloom-proto", "rand", Value::Null).contains("crc32c, ring, thiserror, x25519-dalek")
     );
@@ -172,10 +139,7 @@ fn foreign_dependencies_of_the_core_are_found() {
 #[test]
 fn unknown_packages_are_told_where_to_go() {
     let found = found_for("netloom-new", "serde", Value::Null);
-    assert!(
-        found.contains("netloom-new: unknown package") && found.contains("ARCHITECTURE.md"),
-        "{found}"
-    );
+    assert!(found.contains("netloom-new: unknown package") && found.contains("ARCHITECTURE.md"), "{found}");
     assert_eq!(problems(&json!({})), ["the metadata names no package"]);
 }
 
@@ -184,11 +148,7 @@ fn features_outside_the_facade_and_the_command_are_found() {
     for (name, expected) in [("netloom-wire", 1), ("netloom", 0), ("netloom-cli", 0)] {
         let mut package = package(name, "thiserror", Value::Null);
         package["features"] = json!({ "fast": [] });
-        assert_eq!(
-            problems(&json!({ "packages": [package] })).len(),
-            expected,
-            "{name}"
-        );
+        assert_eq!(problems(&json!({ "packages": [package] })).len(), expected, "{name}");
     }
 }
 
@@ -198,15 +158,9 @@ fn roots_and_folders_are_those_that_the_rules_cover() {
         .map(|name| package(name, "thiserror", Value::Null))
         .into();
     let metadata = json!({ "packages": packages });
-    let roots: Vec<String> = roots_without_unsafe(&metadata)
-        .into_iter()
-        .map(|(_, root)| root)
-        .collect();
+    let roots: Vec<String> = roots_without_unsafe(&metadata).into_iter().map(|(_, root)| root).collect();
     assert_eq!(roots, ["/w/netloom-wire/src/lib.rs", "/w/netloom-sim/src/lib.rs"]);
-    assert_eq!(
-        core_folders(&metadata),
-        [("netloom-wire".to_owned(), "/w/netloom-wire/".to_owned())]
-    );
+    assert_eq!(core_folders(&metadata), [("netloom-wire".to_owned(), "/w/netloom-wire/".to_owned())]);
 }
 
 #[test]
@@ -214,10 +168,7 @@ fn absent_bans_are_found() {
     let whole = read(concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/wire/clippy.toml"));
     assert_eq!(missing_bans(&whole), Vec::<String>::new());
     let without_sleep = whole.replace("std::thread::sleep", "std::thread::yield_now");
-    assert_eq!(
-        missing_bans(&without_sleep),
-        ["disallowed-methods lacks std::thread::sleep"]
-    );
+    assert_eq!(missing_bans(&without_sleep), ["disallowed-methods lacks std::thread::sleep"]);
     assert_eq!(missing_bans("").len(), 12);
     assert!(missing_bans("= broken")[0].contains("cannot be read"));
 }
@@ -239,10 +190,7 @@ fn long_sources_are_found_and_long_data_is_not() {
         ("c.json", longer.as_str()),
         ("d.md", longer.as_str()),
     ]);
-    assert_eq!(
-        long_files(&tree, 3),
-        [("b.py".to_owned(), 5), ("a.rs".to_owned(), 4)]
-    );
+    assert_eq!(long_files(&tree, 3), [("b.py".to_owned(), 5), ("a.rs".to_owned(), 4)]);
     assert!(long_files(&tree, 5).is_empty());
 }
 

@@ -42,10 +42,8 @@ core = "packets"
 "#;
 
 fn found_in(ledger: &str) -> String {
-    let tree = BTreeMap::from([
-        ("tests/a.rs", "#[test]\nfn works() {}"),
-        ("ARCHITECTURE.md", "# A\n## Keys\n"),
-    ]);
+    let tree =
+        BTreeMap::from([("tests/a.rs", "#[test]\nfn works() {}"), ("ARCHITECTURE.md", "# A\n## Keys\n")]);
     match Ledger::parse(ledger) {
         Ok(ledger) => problems(&ledger, &["A-1", "A-2", "A-3"], &["X-A1"], &tree).join("\n"),
         Err(problems) => problems.join("\n"),
@@ -62,30 +60,18 @@ fn found_after(from: &str, to: &str) -> String {
 fn correct_ledger_has_no_problems() {
     assert_eq!(found_in(SMALL), "");
     let summary = Ledger::parse(SMALL).unwrap().summary();
-    assert_eq!(
-        summary.to_string(),
-        "1 proven, 1 planned, 1 superseded\n     1 core\n"
-    );
+    assert_eq!(summary.to_string(), "1 proven, 1 planned, 1 superseded\n     1 core\n");
 }
 
 #[test]
 fn missing_invented_and_misplaced_ids_are_found() {
     assert_eq!(
-        found_after(
-            "\"A-1\" = { says = \"one\", proven = [\"tests/a.rs::works\"] }\n",
-            ""
-        ),
+        found_after("\"A-1\" = { says = \"one\", proven = [\"tests/a.rs::works\"] }\n", ""),
         "A-1: missing from the ledger"
     );
-    assert_eq!(
-        found_after("\"A-3\"", "\"A-4\""),
-        "A-3: missing from the ledger\nA-4: not a requirement"
-    );
+    assert_eq!(found_after("\"A-3\"", "\"A-4\""), "A-3: missing from the ledger\nA-4: not a requirement");
     assert_eq!(found_after("\"A-1\"", "\"A-9\"").lines().count(), 2);
-    let swapped = SMALL
-        .replace("A-1", "A-0")
-        .replace("A-2", "A-1")
-        .replace("A-0", "A-2");
+    let swapped = SMALL.replace("A-1", "A-0").replace("A-2", "A-1").replace("A-0", "A-2");
     assert_eq!(found_in(&swapped), "A-2: out of order");
     assert!(found_after("\"A-2\"", "\"A-1\"").contains("duplicate key"));
 }
@@ -95,42 +81,24 @@ fn none_or_two_statuses_are_found() {
     let expected = "A-2: needs exactly one of proven, planned, superseded";
     assert_eq!(found_after("planned = \"core\", ", ""), expected);
     assert_eq!(
-        found_after(
-            "planned = \"core\"",
-            "planned = \"core\", proven = [\"tests/a.rs::works\"]"
-        ),
+        found_after("planned = \"core\"", "planned = \"core\", proven = [\"tests/a.rs::works\"]"),
         expected
     );
 }
 
 #[test]
 fn evidence_that_is_not_there_is_found() {
-    assert_eq!(
-        found_after("a.rs::works", "a.rs::worked"),
-        "A-1: no test `worked` in tests/a.rs"
-    );
-    assert_eq!(
-        found_after("tests/a.rs::works", "tests/b.rs::works"),
-        "A-1: no file tests/b.rs"
-    );
+    assert_eq!(found_after("a.rs::works", "a.rs::worked"), "A-1: no test `worked` in tests/a.rs");
+    assert_eq!(found_after("tests/a.rs::works", "tests/b.rs::works"), "A-1: no file tests/b.rs");
     assert!(found_after("[\"tests/a.rs::works\"]", "[]").contains("at least one"));
     assert!(found_after("tests/a.rs::works", "trust me").contains("is none of"));
 }
 
 #[test]
 fn names_that_nothing_defines_are_found() {
-    assert_eq!(
-        found_after("planned = \"core\"", "planned = \"soon\""),
-        "A-2: unknown capability `soon`"
-    );
-    assert_eq!(
-        found_after("[\"X-A1\"]", "[\"X-A2\"]"),
-        "A-2: corrected by unknown X-A2"
-    );
-    assert_eq!(
-        found_after("DESIGN: Keys", "X-A7"),
-        "A-3: superseded by unknown `X-A7`"
-    );
+    assert_eq!(found_after("planned = \"core\"", "planned = \"soon\""), "A-2: unknown capability `soon`");
+    assert_eq!(found_after("[\"X-A1\"]", "[\"X-A2\"]"), "A-2: corrected by unknown X-A2");
+    assert_eq!(found_after("DESIGN: Keys", "X-A7"), "A-3: superseded by unknown `X-A7`");
     assert!(found_after("DESIGN: Keys", "DESIGN: Locks").contains("without a heading"));
 }
 

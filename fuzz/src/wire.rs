@@ -18,10 +18,9 @@ use netloom_wire::BitReader;
 
 /// Whether two byte strings share their first `bit_count` bits.
 fn same_bits(left: &[u8], right: &[u8], bit_count: usize) -> bool {
-    let (Some(mut left), Some(mut right)) = (
-        BitReader::with_bit_len(left, bit_count),
-        BitReader::with_bit_len(right, bit_count),
-    ) else {
+    let (Some(mut left), Some(mut right)) =
+        (BitReader::with_bit_len(left, bit_count), BitReader::with_bit_len(right, bit_count))
+    else {
         return false;
     };
     while left.remaining_bits() > 0 {

@@ -12,9 +12,7 @@ fn folder(name: &str) -> PathBuf {
 
 fn names_in(path: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect()
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 #[test]

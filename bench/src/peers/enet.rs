@@ -90,16 +90,8 @@ impl EnetPair {
             Host::new(Queues::default(), settings).map_err(|e| BenchError::refused(LIBRARY, e))
         };
         let (sender, mut receiver) = (host(1)?, host(2)?);
-        receiver
-            .connect((), CHANNELS, 0)
-            .map_err(|e| BenchError::refused(LIBRARY, e))?;
-        Ok(EnetPair {
-            clock,
-            sender,
-            receiver,
-            sender_connected: false,
-            receiver_connected: false,
-        })
+        receiver.connect((), CHANNELS, 0).map_err(|e| BenchError::refused(LIBRARY, e))?;
+        Ok(EnetPair { clock, sender, receiver, sender_connected: false, receiver_connected: false })
     }
 
     /// Connected over a perfect network.
@@ -154,9 +146,7 @@ fn hand_over(from: &mut Host<Queues>, to: &mut Host<Queues>) {
 }
 
 fn send(host: &mut Host<Queues>, channel: u8, packet: &Packet) -> Result<(), BenchError> {
-    host.peer_mut(PEER)
-        .send(channel, packet)
-        .map_err(|e| BenchError::refused(LIBRARY, e))
+    host.peer_mut(PEER).send(channel, packet).map_err(|e| BenchError::refused(LIBRARY, e))
 }
 
 impl PacketRound for EnetPair {
@@ -169,20 +159,12 @@ impl PacketRound for EnetPair {
         let mut count = |message: &[u8]| delivered += std::hint::black_box(message).len();
         self.advance(TICK);
 
-        send(
-            &mut self.sender,
-            UNRELIABLE,
-            &Packet::always_unreliable_unsequenced(payload),
-        )?;
+        send(&mut self.sender, UNRELIABLE, &Packet::always_unreliable_unsequenced(payload))?;
         self.sender.flush();
         hand_over(&mut self.sender, &mut self.receiver);
         self.service_receiver(&mut count)?;
 
-        send(
-            &mut self.receiver,
-            UNRELIABLE,
-            &Packet::always_unreliable_unsequenced(payload),
-        )?;
+        send(&mut self.receiver, UNRELIABLE, &Packet::always_unreliable_unsequenced(payload))?;
         self.receiver.flush();
         hand_over(&mut self.receiver, &mut self.sender);
         self.service_sender(&mut count)?;

@@ -37,12 +37,7 @@ impl Side {
     ) -> Result<Side, BenchError> {
         let endpoint = Endpoint::new(config.clone(), listen, [seed; 32]);
         let endpoint = endpoint.map_err(|error| BenchError::refused(LIBRARY, error))?;
-        Ok(Side {
-            endpoint,
-            address,
-            peer: None,
-            datagram: [0; DATAGRAM_MAX],
-        })
+        Ok(Side { endpoint, address, peer: None, datagram: [0; DATAGRAM_MAX] })
     }
 
     /// Takes in one datagram of the other side.
@@ -65,9 +60,7 @@ impl Side {
 
     fn send(&mut self, channel: u8, message: &[u8]) -> Result<(), BenchError> {
         let peer = self.peer.ok_or(BenchError::NeverConnected { library: LIBRARY })?;
-        self.endpoint
-            .send(peer, channel, message)
-            .map_err(|error| BenchError::refused(LIBRARY, error))
+        self.endpoint.send(peer, channel, message).map_err(|error| BenchError::refused(LIBRARY, error))
     }
 
     /// Hands every datagram that is due straight to `other`.
@@ -99,23 +92,11 @@ impl NetloomPair {
         security: Security,
         redundancy: Redundancy,
     ) -> Result<NetloomPair, BenchError> {
-        let config = Config {
-            protocol_id: 0x0062_656e_6368,
-            security,
-            redundancy,
-            ..Config::default()
-        };
+        let config = Config { protocol_id: 0x0062_656e_6368, security, redundancy, ..Config::default() };
         let sender = Side::new(&config, Some(ListenConfig::default()), SENDER, 1)?;
         let mut receiver = Side::new(&config, None, RECEIVER, 2)?;
-        receiver
-            .endpoint
-            .connect(now, SENDER, None)
-            .map_err(|error| BenchError::refused(LIBRARY, error))?;
-        Ok(NetloomPair {
-            sender,
-            receiver,
-            now,
-        })
+        receiver.endpoint.connect(now, SENDER, None).map_err(|error| BenchError::refused(LIBRARY, error))?;
+        Ok(NetloomPair { sender, receiver, now })
     }
 
     /// Connected over a perfect network.
@@ -138,11 +119,7 @@ impl NetloomPair {
     pub fn exchange_on_all_channels(&mut self, payload: &[u8]) -> Result<usize, BenchError> {
         let mut delivered = 0;
         self.round(
-            |side| {
-                CHANNELS
-                    .clone()
-                    .try_for_each(|channel| side.send(channel, payload))
-            },
+            |side| CHANNELS.clone().try_for_each(|channel| side.send(channel, payload)),
             &mut |message| delivered += std::hint::black_box(message).len(),
         )?;
         Ok(delivered)
@@ -199,10 +176,7 @@ impl ReliablePipe for NetloomPair {
     ) -> Result<(), BenchError> {
         let sender = &mut self.sender;
         sender.endpoint.begin_tick(now);
-        while wire
-            .to_sender
-            .receive(now, |datagram| sender.handle(now, RECEIVER, datagram))
-        {}
+        while wire.to_sender.receive(now, |datagram| sender.handle(now, RECEIVER, datagram)) {}
         sender.poll_messages(&mut |_| {})?;
         if let Some(message) = message {
             sender.send(ORDERED, message)?;
@@ -219,10 +193,7 @@ impl ReliablePipe for NetloomPair {
     ) -> Result<(), BenchError> {
         let receiver = &mut self.receiver;
         receiver.endpoint.begin_tick(now);
-        while wire
-            .to_receiver
-            .receive(now, |datagram| receiver.handle(now, SENDER, datagram))
-        {}
+        while wire.to_receiver.receive(now, |datagram| receiver.handle(now, SENDER, datagram)) {}
         receiver.poll_messages(deliver)?;
         receiver.give_out(now, &mut wire.to_sender);
         Ok(())
@@ -244,34 +215,21 @@ impl Replay {
     /// Takes one datagram from the traffic of `pair` and delivers it once.
     pub fn new(mut pair: NetloomPair) -> Result<Replay, BenchError> {
         pair.now += TICK;
-        let NetloomPair {
-            mut sender,
-            mut receiver,
-            now,
-        } = pair;
+        let NetloomPair { mut sender, mut receiver, now } = pair;
         receiver.endpoint.begin_tick(now);
         receiver.send(UNRELIABLE, &[0x5A; 300])?;
         let mut buffer = [0; DATAGRAM_MAX];
-        let length = receiver
-            .endpoint
-            .poll_transmit(now, &mut buffer)
-            .map_or(0, |transmit| transmit.length);
+        let length = receiver.endpoint.poll_transmit(now, &mut buffer).map_or(0, |transmit| transmit.length);
         let datagram = buffer[..length].to_vec();
         sender.endpoint.begin_tick(now);
         sender.handle(now, RECEIVER, &mut buffer[..length]);
-        Ok(Replay {
-            side: sender,
-            datagram,
-            now,
-            handled: 0,
-        })
+        Ok(Replay { side: sender, datagram, now, handled: 0 })
     }
 
     /// Hands the datagram in `operations` times more. A refused datagram is left as it was.
     pub fn run(&mut self, operations: u32) {
         for _ in 0..operations {
-            self.side
-                .handle(self.now, RECEIVER, std::hint::black_box(&mut self.datagram));
+            self.side.handle(self.now, RECEIVER, std::hint::black_box(&mut self.datagram));
         }
         self.handled += u64::from(operations);
     }
@@ -281,10 +239,7 @@ impl Replay {
         let refused = self.side.endpoint.rejections().get(Rejection::Replayed);
         match refused == self.handled {
             true => Ok(()),
-            false => Err(BenchError::refused(
-                LIBRARY,
-                "a replayed datagram was not refused as a replay",
-            )),
+            false => Err(BenchError::refused(LIBRARY, "a replayed datagram was not refused as a replay")),
         }
     }
 }

@@ -25,12 +25,7 @@ impl RenetPair {
         server.add_connection(CLIENT);
         let mut client = RenetClient::new(ConnectionConfig::default());
         client.set_connected();
-        RenetPair {
-            server,
-            client,
-            server_now: now,
-            client_now: now,
-        }
+        RenetPair { server, client, server_now: now, client_now: now }
     }
 
     fn update_server(&mut self, now: Micros) {
@@ -45,10 +40,7 @@ impl RenetPair {
 
     /// renet turns every fault into a closed connection and goes silent; a benchmark must not.
     fn still_connected(&self) -> Result<(), BenchError> {
-        let reason = self
-            .client
-            .disconnect_reason()
-            .or(self.server.disconnect_reason(CLIENT));
+        let reason = self.client.disconnect_reason().or(self.server.disconnect_reason(CLIENT));
         reason.map_or(Ok(()), |reason| Err(BenchError::refused(LIBRARY, reason)))
     }
 }
@@ -62,16 +54,8 @@ impl PacketRound for RenetPair {
         let mut delivered = 0;
 
         self.update_server(self.server_now + TICK);
-        self.server.send_message(
-            CLIENT,
-            DefaultChannel::Unreliable,
-            Bytes::copy_from_slice(payload),
-        );
-        for packet in self
-            .server
-            .get_packets_to_send(CLIENT)
-            .map_err(|e| BenchError::refused(LIBRARY, e))?
-        {
+        self.server.send_message(CLIENT, DefaultChannel::Unreliable, Bytes::copy_from_slice(payload));
+        for packet in self.server.get_packets_to_send(CLIENT).map_err(|e| BenchError::refused(LIBRARY, e))? {
             self.client.process_packet(&packet);
         }
         while let Some(message) = self.client.receive_message(DefaultChannel::Unreliable) {
@@ -79,12 +63,9 @@ impl PacketRound for RenetPair {
         }
 
         self.update_client(self.client_now + TICK);
-        self.client
-            .send_message(DefaultChannel::Unreliable, Bytes::copy_from_slice(payload));
+        self.client.send_message(DefaultChannel::Unreliable, Bytes::copy_from_slice(payload));
         for packet in self.client.get_packets_to_send() {
-            self.server
-                .process_packet_from(&packet, CLIENT)
-                .map_err(|e| BenchError::refused(LIBRARY, e))?;
+            self.server.process_packet_from(&packet, CLIENT).map_err(|e| BenchError::refused(LIBRARY, e))?;
         }
         while let Some(message) = self.server.receive_message(CLIENT, DefaultChannel::Unreliable) {
             delivered += std::hint::black_box(&message).len();
@@ -121,11 +102,7 @@ impl ReliablePipe for RenetPair {
                 Bytes::copy_from_slice(message),
             );
         }
-        for packet in self
-            .server
-            .get_packets_to_send(CLIENT)
-            .map_err(|e| BenchError::refused(LIBRARY, e))?
-        {
+        for packet in self.server.get_packets_to_send(CLIENT).map_err(|e| BenchError::refused(LIBRARY, e))? {
             wire.to_receiver.send(now, &packet);
         }
         self.still_connected()
@@ -139,10 +116,7 @@ impl ReliablePipe for RenetPair {
     ) -> Result<(), BenchError> {
         self.update_client(now);
         let client = &mut self.client;
-        while wire
-            .to_receiver
-            .receive(now, |datagram| client.process_packet(datagram))
-        {}
+        while wire.to_receiver.receive(now, |datagram| client.process_packet(datagram)) {}
         while let Some(message) = self.client.receive_message(DefaultChannel::ReliableOrdered) {
             deliver(&message);
         }

@@ -19,11 +19,8 @@ use crate::table::{Figure, Report, Row, Target};
 use netloom_proto::{Redundancy, Security};
 
 /// Registered in `suites`.
-pub const SUITE: Suite = Suite {
-    name: "core",
-    about: "Records, packets, encryption, latency under loss, allocations",
-    run,
-};
+pub const SUITE: Suite =
+    Suite { name: "core", about: "Records, packets, encryption, latency under loss, allocations", run };
 
 const NOTES: [&str; 9] = [
     "Record: quantized words to bytes and back, as the core keeps its state; the two rows below add the way from and to floats.",
@@ -82,28 +79,13 @@ fn code_rows(options: &Options) -> Result<Vec<Row>, BenchError> {
     replay.verdict()?;
     seal.verdict()?;
 
-    let row = |label, unit, decimals, target, figure| Row {
-        label,
-        unit,
-        decimals,
-        target,
-        figures: vec![figure],
-    };
+    let row =
+        |label, unit, decimals, target, figure| Row { label, unit, decimals, target, figures: vec![figure] };
     let ns_row = |label, key, target, index: usize| row(label, "ns", 1, target, Figure::new(key, ns[index]));
     Ok(vec![
-        ns_row(
-            "record encode, position + rotation",
-            "record_encode_ns",
-            Target::AtMost(40.0),
-            0,
-        ),
+        ns_row("record encode, position + rotation", "record_encode_ns", Target::AtMost(40.0), 0),
         ns_row("record decode", "record_decode_ns", Target::AtMost(40.0), 1),
-        ns_row(
-            "record encode, from floats",
-            "record_from_floats_ns",
-            Target::None,
-            2,
-        ),
+        ns_row("record encode, from floats", "record_from_floats_ns", Target::None, 2),
         ns_row("record decode, to floats", "record_to_floats_ns", Target::None, 3),
         ns_row("checks before decryption", "validate_ns", Target::AtMost(50.0), 4),
         row(
@@ -150,20 +132,8 @@ fn latency_rows() -> Result<Vec<Row>, BenchError> {
     let renet = latency::measure(|| Ok(RenetPair::new(START)))?;
     let enet = latency::measure(|| EnetPair::connecting(START))?;
 
-    let ms = |label, target, figures| Row {
-        label,
-        unit: "ms",
-        decimals: 1,
-        target,
-        figures,
-    };
-    let ratio = |label, target, figures| Row {
-        label,
-        unit: "ratio",
-        decimals: 2,
-        target,
-        figures,
-    };
+    let ms = |label, target, figures| Row { label, unit: "ms", decimals: 1, target, figures };
+    let ratio = |label, target, figures| Row { label, unit: "ratio", decimals: 2, target, figures };
     let figure = Figure::new;
     Ok(vec![
         ms(
@@ -189,11 +159,7 @@ fn latency_rows() -> Result<Vec<Row>, BenchError> {
             Target::None,
             vec![figure("reliable_copy_p99_ms", copy.p99_ms)],
         ),
-        ms(
-            "  with nothing repeated",
-            Target::None,
-            vec![figure("reliable_bare_p99_ms", bare.p99_ms)],
-        ),
+        ms("  with nothing repeated", Target::None, vec![figure("reliable_bare_p99_ms", bare.p99_ms)]),
         ratio(
             "reliable bytes sent per byte of message",
             Target::AtMost(2.5),
@@ -208,11 +174,7 @@ fn latency_rows() -> Result<Vec<Row>, BenchError> {
             Target::None,
             vec![figure("reliable_copy_bytes_ratio", copy.bytes_ratio)],
         ),
-        ratio(
-            "  encrypted",
-            Target::None,
-            vec![figure("reliable_sealed_bytes_ratio", sealed.bytes_ratio)],
-        ),
+        ratio("  encrypted", Target::None, vec![figure("reliable_sealed_bytes_ratio", sealed.bytes_ratio)]),
         ratio(
             "  with nothing repeated",
             Target::None,
@@ -229,11 +191,7 @@ mod tests {
     fn every_library_passes_the_reliable_workload_and_every_row_has_a_figure() {
         let rows = latency_rows().expect("every message arrives, in order");
         for figure in rows.iter().flat_map(|row| row.figures.iter().flatten()) {
-            let floor = if figure.key.ends_with("_ms") {
-                latency::DELAY.as_millis_f64()
-            } else {
-                1.0
-            };
+            let floor = if figure.key.ends_with("_ms") { latency::DELAY.as_millis_f64() } else { 1.0 };
             assert!(
                 figure.value >= floor,
                 "{figure:?}: nothing is faster than the network or smaller than the message"

@@ -27,8 +27,5 @@ pub struct Options {
 
 /// The names and explanations for the command line.
 pub fn possible_values() -> Vec<PossibleValue> {
-    SUITES
-        .iter()
-        .map(|suite| PossibleValue::new(suite.name).help(suite.about))
-        .collect()
+    SUITES.iter().map(|suite| PossibleValue::new(suite.name).help(suite.about)).collect()
 }

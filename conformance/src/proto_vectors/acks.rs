@@ -12,10 +12,7 @@ pub fn file() -> Value {
         ("two in a row", vec![0, 1]),
         ("a gap", vec![0, 1, 3]),
         ("out of order", vec![4, 2, 0]),
-        (
-            "sixteen before the newest: the last bit of the smallest form",
-            (0..=16).collect(),
-        ),
+        ("sixteen before the newest: the last bit of the smallest form", (0..=16).collect()),
         ("seventeen before the newest", (0..=17).collect()),
         ("every second of a hundred", (0..100).step_by(2).collect()),
     ];
@@ -30,11 +27,7 @@ fn case(name: &str, received: &[u64]) -> Value {
     let mut peer = Peer::connected(false);
     for &number in received {
         let packet = peer.close(&peer.header(PacketType::KeepAlive, number), number, &[]);
-        assert_eq!(
-            peer.deliver(&packet).outcome,
-            "accepted",
-            "{name}: packet {number}"
-        );
+        assert_eq!(peer.deliver(&packet).outcome, "accepted", "{name}: packet {number}");
     }
     let wait = Micros::from_millis(20);
     let reply = peer.reply_after(wait);
@@ -44,20 +37,12 @@ fn case(name: &str, received: &[u64]) -> Value {
         "ack": packets::describe_ack(&ack),
         "acknowledged": acknowledged(ack.newest.into(), ack.bits),
     });
-    super::case(
-        name,
-        &[],
-        json!({ "received": received }),
-        &reply[..length],
-        value,
-    )
+    super::case(name, &[], json!({ "received": received }), &reply[..length], value)
 }
 
 /// The packets that an acknowledgement names, newest first.
 fn acknowledged(newest: u64, bits: u64) -> Vec<u64> {
-    let before = (0..64)
-        .filter(|bit| bits >> bit & 1 != 0)
-        .map(|bit| newest - 1 - bit);
+    let before = (0..64).filter(|bit| bits >> bit & 1 != 0).map(|bit| newest - 1 - bit);
     std::iter::once(newest).chain(before).collect()
 }
 
@@ -80,12 +65,7 @@ mod tests {
                 .into_iter()
                 .filter(|number| newest - number <= reach)
                 .collect();
-            assert_eq!(
-                numbers(&case["value"]["acknowledged"]),
-                within,
-                "{}",
-                case["name"]
-            );
+            assert_eq!(numbers(&case["value"]["acknowledged"]), within, "{}", case["name"]);
         }
     }
 }

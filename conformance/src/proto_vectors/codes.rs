@@ -33,12 +33,8 @@ pub fn file() -> Value {
         PathResponse,
     ];
     let types = types.map(|kind| json!([format!("{kind:?}"), kind as u8]));
-    let rejects = RejectReason::ALL
-        .iter()
-        .map(|reason| json!([format!("{reason:?}"), reason.code()]));
-    let ends = DisconnectReason::ALL
-        .iter()
-        .map(|reason| json!([format!("{reason:?}"), reason.code()]));
+    let rejects = RejectReason::ALL.iter().map(|reason| json!([format!("{reason:?}"), reason.code()]));
+    let ends = DisconnectReason::ALL.iter().map(|reason| json!([format!("{reason:?}"), reason.code()]));
     let rejections = Rejection::ALL.iter().map(|rejection| rejection.name());
     let limits = json!({
         "wire_version": WIRE_VERSION,
@@ -77,11 +73,7 @@ pub fn layout() -> Value {
     let cases: [(&str, u64, &[ChannelKind]); 4] = [
         ("the five default channels, no schema", 0, &KINDS),
         ("one unreliable channel", 0, &[ChannelKind::Unreliable]),
-        (
-            "two channels and a schema",
-            0x0123_4567_89ab_cdef,
-            &[ChannelKind::Ordered, ChannelKind::Sequenced],
-        ),
+        ("two channels and a schema", 0x0123_4567_89ab_cdef, &[ChannelKind::Ordered, ChannelKind::Sequenced]),
         (
             "the same, the other way round",
             0x0123_4567_89ab_cdef,
@@ -94,18 +86,9 @@ pub fn layout() -> Value {
             "schema_hash": schema_hash.to_string(),
             "channel_kinds": kinds.iter().map(|&kind| kind_name(kind)).collect::<Vec<_>>(),
         });
-        let hashed: Vec<u8> = schema_hash
-            .to_le_bytes()
-            .into_iter()
-            .chain(kinds.iter().map(|&kind| code(kind)))
-            .collect();
-        super::case(
-            name,
-            &[],
-            given,
-            &hashed,
-            json!({ "layout_hash": hash.to_string() }),
-        )
+        let hashed: Vec<u8> =
+            schema_hash.to_le_bytes().into_iter().chain(kinds.iter().map(|&kind| code(kind))).collect();
+        super::case(name, &[], given, &hashed, json!({ "layout_hash": hash.to_string() }))
     });
     super::file(
         "The layout hash of Connect: FNV-1a over the schema hash and one code per channel.",
@@ -123,13 +106,9 @@ pub fn layout_hash(schema_hash: u64, kinds: &[ChannelKind]) -> u64 {
     };
     let mut client = Endpoint::new(config, None, [0; 32]).expect("a valid configuration");
     let server = ([127, 0, 0, 1], 7777).into();
-    client
-        .connect(Micros::ZERO, server, None)
-        .expect("the first connection");
+    client.connect(Micros::ZERO, server, None).expect("the first connection");
     let mut out = [0; limits::DATAGRAM_MAX];
-    let sent = client
-        .poll_transmit(Micros::ZERO, &mut out)
-        .expect("a Connect is due at once");
+    let sent = client.poll_transmit(Micros::ZERO, &mut out).expect("a Connect is due at once");
     let claims = parse_connect(&out[..sent.length], PROTOCOL_ID).expect("the Connect of an endpoint parses");
     claims.layout_hash
 }
@@ -146,10 +125,7 @@ pub fn kind_name(kind: ChannelKind) -> &'static str {
 }
 
 fn code(kind: ChannelKind) -> u8 {
-    KINDS
-        .iter()
-        .position(|&other| other == kind)
-        .map_or(u8::MAX, |code| code as u8)
+    KINDS.iter().position(|&other| other == kind).map_or(u8::MAX, |code| code as u8)
 }
 
 #[cfg(test)]

@@ -44,16 +44,8 @@ impl Line {
         let mut client = Endpoint::new(config.clone(), None, CLIENT_SEED).expect("a valid configuration");
         let listen = Some(ListenConfig::default());
         let server = Endpoint::new(config, listen, SERVER_SEED).expect("a valid configuration");
-        let peer = client
-            .connect(Micros::ZERO, server_address(), None)
-            .expect("the first connection");
-        Line {
-            client,
-            server,
-            peer,
-            log: vec![],
-            heard: vec![],
-        }
+        let peer = client.connect(Micros::ZERO, server_address(), None).expect("the first connection");
+        Line { client, server, peer, log: vec![], heard: vec![] }
     }
 
     fn tick(&mut self, now: Micros) {
@@ -61,21 +53,12 @@ impl Line {
         self.server.begin_tick(now);
         let mut out = [0; DATAGRAM_MAX];
         while let Some(sent) = self.client.poll_transmit(now, &mut out) {
-            self.log.push(Sent {
-                to_server: true,
-                at: now,
-                bytes: out[..sent.length].to_vec(),
-            });
+            self.log.push(Sent { to_server: true, at: now, bytes: out[..sent.length].to_vec() });
             self.server.handle_datagram(now, home(), &mut out[..sent.length]);
         }
         while let Some(sent) = self.server.poll_transmit(now, &mut out) {
-            self.log.push(Sent {
-                to_server: false,
-                at: now,
-                bytes: out[..sent.length].to_vec(),
-            });
-            self.client
-                .handle_datagram(now, server_address(), &mut out[..sent.length]);
+            self.log.push(Sent { to_server: false, at: now, bytes: out[..sent.length].to_vec() });
+            self.client.handle_datagram(now, server_address(), &mut out[..sent.length]);
         }
         self.hear(now);
     }
@@ -89,9 +72,7 @@ impl Line {
             }
         }
         for (peer, channel, data) in answers {
-            self.server
-                .send(peer, channel, &data)
-                .expect("room for an answer");
+            self.server.send(peer, channel, &data).expect("room for an answer");
         }
         while let Some((_, event)) = self.client.poll_event() {
             self.heard.push(told("client", now, &event));
@@ -106,9 +87,7 @@ impl Line {
                 5 => self.say(&[(1, b"hello"), (3, b"position 1")]),
                 7 => self.say(&[(1, b"again"), (4, b"state 1")]),
                 8 => self.say(&[(0, b"urgent"), (4, b"state 2")]),
-                20 => self
-                    .client
-                    .disconnect(now, self.peer, DisconnectReason::Requested),
+                20 => self.client.disconnect(now, self.peer, DisconnectReason::Requested),
                 _ => {}
             }
             self.tick(now);
@@ -117,9 +96,7 @@ impl Line {
 
     fn say(&mut self, messages: &[(u8, &[u8])]) {
         for &(channel, data) in messages {
-            self.client
-                .send(self.peer, channel, data)
-                .expect("a connected client");
+            self.client.send(self.peer, channel, data).expect("a connected client");
         }
     }
 }
@@ -139,18 +116,11 @@ fn keys(client: &Pair, log: &[Sent]) -> Keys {
     let connect = log.first().expect("a Connect");
     let claims = parse_connect(&connect.bytes, PROTOCOL_ID).expect("a Connect");
     assert_eq!(claims.public, client.public, "the secret belongs to the Connect");
-    let challenge = log
-        .iter()
-        .find_map(|sent| Challenge::parse(&sent.bytes, PROTOCOL_ID).ok());
+    let challenge = log.iter().find_map(|sent| Challenge::parse(&sent.bytes, PROTOCOL_ID).ok());
     let challenge = challenge.expect("a Challenge");
-    let accept = log
-        .iter()
-        .filter(|sent| sent.bytes[0] == 3)
-        .map(|sent| &sent.bytes);
-    let [_, server_nonce] = accept
-        .filter_map(|bytes| Accept::parse_nonces(bytes, PROTOCOL_ID).ok())
-        .next()
-        .expect("an Accept");
+    let accept = log.iter().filter(|sent| sent.bytes[0] == 3).map(|sent| &sent.bytes);
+    let [_, server_nonce] =
+        accept.filter_map(|bytes| Accept::parse_nonces(bytes, PROTOCOL_ID).ok()).next().expect("an Accept");
     Inputs {
         shared: x25519_dalek::x25519(client.secret, challenge.public),
         client_nonce: claims.nonce,
@@ -171,11 +141,7 @@ fn describe(sent: &Sent, keys: &Keys) -> Value {
     });
     if !kind.is_handshake() {
         let (header, length) = Header::parse(&sent.bytes, sent.to_server).expect("a valid header");
-        let key = if sent.to_server {
-            keys.to_server
-        } else {
-            keys.to_client
-        };
+        let key = if sent.to_server { keys.to_server } else { keys.to_client };
         let mut packet = sent.bytes.clone();
         // The conversation is short: full and truncated numbers are the same.
         let payload = SealKey::new(&key).open(header.number.into(), &mut packet, length);
@@ -220,10 +186,7 @@ mod tests {
         let mut line = Line::new();
         line.play();
         let heard = |who: &str, event: &str| {
-            line.heard
-                .iter()
-                .filter(|told| told["to"] == who && told["event"] == event)
-                .count()
+            line.heard.iter().filter(|told| told["to"] == who && told["event"] == event).count()
         };
         for who in ["client", "server"] {
             assert_eq!(heard(who, "connected"), 1, "{who}");

@@ -23,22 +23,12 @@ pub fn message(channel: u8, id: u16, data: &[u8]) -> Frame<'_> {
 /// A part of one.
 pub fn fragment(channel: u8, id: u16, fragment: Option<(u16, u16)>, data: &[u8]) -> Frame<'_> {
     let kind = CHANNELS[usize::from(channel)];
-    Frame::Message(MessageFrame {
-        channel,
-        kind,
-        id,
-        fragment,
-        data,
-    })
+    Frame::Message(MessageFrame { channel, kind, id, fragment, data })
 }
 
 /// The block of the packet `distance` before, once more.
 pub fn copy(distance: u64, body: &[u8]) -> Frame<'_> {
-    Frame::Link(LinkFrame {
-        distance,
-        parity: None,
-        body,
-    })
+    Frame::Link(LinkFrame { distance, parity: None, body })
 }
 
 /// The payload with these frames.
@@ -67,18 +57,10 @@ fn describe(frame: &Frame<'_>) -> Value {
             "fragment": message.fragment.map(|(index, count)| json!({ "index": index, "count": count })),
             "data": hex(message.data),
         }),
-        Frame::Link(LinkFrame {
-            distance,
-            parity: None,
-            body,
-        }) => {
+        Frame::Link(LinkFrame { distance, parity: None, body }) => {
             json!({ "frame": "copy", "distance": distance, "body": hex(body) })
         }
-        Frame::Link(LinkFrame {
-            distance,
-            parity: Some((other, lengths)),
-            body,
-        }) => json!({
+        Frame::Link(LinkFrame { distance, parity: Some((other, lengths)), body }) => json!({
             "frame": "parity",
             "distance": distance,
             "other_distance": other,
@@ -99,13 +81,7 @@ fn case(name: &str, payload: &[u8]) -> Value {
         Err(_) => super::refused(name, &[], given, payload, Rejection::Malformed.name()),
         Ok(frames) => {
             let frames: Vec<Value> = frames.iter().map(describe).collect();
-            super::case(
-                name,
-                &[],
-                given,
-                payload,
-                json!({ "frames": frames, "block": hex(block) }),
-            )
+            super::case(name, &[], given, payload, json!({ "frames": frames, "block": hex(block) }))
         }
     }
 }
@@ -121,58 +97,30 @@ pub fn file() -> Value {
 
 fn well_formed() -> Vec<Value> {
     let long = [0x5a; 300];
-    let near = LinkFrame {
-        distance: 1,
-        parity: Some((2, 0)),
-        body: b"xored",
-    };
-    let parity = LinkFrame {
-        distance: 1,
-        parity: Some((2, 5 ^ 9)),
-        body: b"nine byte",
-    };
+    let near = LinkFrame { distance: 1, parity: Some((2, 0)), body: b"xored" };
+    let parity = LinkFrame { distance: 1, parity: Some((2, 5 ^ 9)), body: b"nine byte" };
     let cases: [(&str, Vec<Frame<'_>>); 13] = [
         ("a priority message", vec![message(0, 0, b"first")]),
-        (
-            "an ordered message with the highest id",
-            vec![message(1, 65_535, b"x")],
-        ),
+        ("an ordered message with the highest id", vec![message(1, 65_535, b"x")]),
         ("an unordered message", vec![message(2, 258, b"any order")]),
         ("an unreliable message has no id", vec![message(3, 0, b"now")]),
         ("a sequenced message", vec![message(4, 513, b"newest")]),
         ("an empty message", vec![message(3, 0, b"")]),
         ("a length of two bytes", vec![message(3, 0, &long)]),
-        (
-            "a reliable fragment: ids run on",
-            vec![fragment(1, 12, Some((2, 200)), b"part")],
-        ),
-        (
-            "an unreliable fragment: the message's id",
-            vec![fragment(3, 12, Some((63, 64)), b"part")],
-        ),
+        ("a reliable fragment: ids run on", vec![fragment(1, 12, Some((2, 200)), b"part")]),
+        ("an unreliable fragment: the message's id", vec![fragment(3, 12, Some((63, 64)), b"part")]),
         (
             "a block of two, then others",
-            vec![
-                message(1, 7, b"a"),
-                message(0, 8, b"b"),
-                message(3, 0, b"c"),
-                message(1, 9, b"d"),
-            ],
+            vec![message(1, 7, b"a"), message(0, 8, b"b"), message(3, 0, b"c"), message(1, 9, b"d")],
         ),
-        (
-            "a copy behind a message",
-            vec![message(4, 1, b"state"), copy(3, b"\x01\x07\x00\x01a")],
-        ),
+        ("a copy behind a message", vec![message(4, 1, b"state"), copy(3, b"\x01\x07\x00\x01a")]),
         ("a parity", vec![message(4, 1, b"state"), Frame::Link(parity)]),
         (
             "a parity of the two packets before, of the same length",
             vec![message(4, 1, b"state"), Frame::Link(near)],
         ),
     ];
-    cases
-        .iter()
-        .map(|(name, frames)| case(name, &payload(frames)))
-        .collect()
+    cases.iter().map(|(name, frames)| case(name, &payload(frames))).collect()
 }
 
 fn malformed() -> Vec<Value> {
@@ -187,10 +135,7 @@ fn malformed() -> Vec<Value> {
         ("a channel that is not configured", &[1, 5, 1, b'x']),
         ("a form that does not exist", &[1, 0x23, 1, b'x']),
         ("a length past the end", &[1, 3, 2, b'x']),
-        (
-            "a length that is not in its shortest form",
-            &[1, 3, 0x81, 0x00, b'x'],
-        ),
+        ("a length that is not in its shortest form", &[1, 3, 0x81, 0x00, b'x']),
         ("a length that does not end", &[1, 3, 0x80]),
         ("an id cut in half", &[1, 1, 0]),
         ("a fragment of one", &[1, 0x11, 0, 0, 0, 1, 1, b'x']),
@@ -199,10 +144,7 @@ fn malformed() -> Vec<Value> {
         ("65 unreliable fragments", &[1, 0x13, 0, 0, 0, 65, 1, b'x']),
         ("a copy of the packet itself", &[1, 0x0f, 0, 1, b'x']),
         ("a copy of nine packets ago", &[1, 0x0f, 9, 1, b'x']),
-        (
-            "a parity whose second block is not older",
-            &[1, 0x1f, 0x22, 0, 1, b'x'],
-        ),
+        ("a parity whose second block is not older", &[1, 0x1f, 0x22, 0, 1, b'x']),
     ];
     cases.iter().map(|(name, payload)| case(name, payload)).collect()
 }

@@ -28,11 +28,7 @@ pub fn claims() -> Claims {
 }
 
 fn plain_claims() -> Claims {
-    Claims {
-        security: Security::Off,
-        public: [0; 32],
-        ..claims()
-    }
+    Claims { security: Security::Off, public: [0; 32], ..claims() }
 }
 
 /// A Connect of `length` bytes.
@@ -74,18 +70,11 @@ pub fn file() -> Value {
     cases.extend(responses());
     cases.extend(accepts());
     cases.extend(rejects());
-    super::file(
-        "Every packet of the handshake. Sealed ones use the keys of proto_keys.",
-        cases,
-    )
+    super::file("Every packet of the handshake. Sealed ones use the keys of proto_keys.", cases)
 }
 
 fn connects() -> Vec<Value> {
-    let optional = Claims {
-        security: Security::Optional,
-        alias: Some(0x1234),
-        ..claims()
-    };
+    let optional = Claims { security: Security::Optional, alias: Some(0x1234), ..claims() };
     let cases = [
         ("Connect that requires sealing, 1000 bytes", claims(), 1_000),
         ("Connect with an alias, 1200 bytes", optional, 1_200),
@@ -99,17 +88,10 @@ fn connects() -> Vec<Value> {
 }
 
 fn challenges() -> Vec<Value> {
-    let cases = [
-        ("Challenge that seals", true, keys::server().public),
-        ("Challenge that does not", false, [0; 32]),
-    ];
+    let cases =
+        [("Challenge that seals", true, keys::server().public), ("Challenge that does not", false, [0; 32])];
     let case = |(name, sealed, public): (&str, bool, [u8; 32])| {
-        let challenge = Challenge {
-            nonce: keys::CLIENT_NONCE,
-            sealed,
-            public,
-            cookie: COOKIE,
-        };
+        let challenge = Challenge { nonce: keys::CLIENT_NONCE, sealed, public, cookie: COOKIE };
         let value = json!({
             "type": "Challenge",
             "nonce": hex(&challenge.nonce),
@@ -117,12 +99,7 @@ fn challenges() -> Vec<Value> {
             "public": hex(&public),
             "cookie": hex(&COOKIE),
         });
-        described(
-            name,
-            None,
-            &written(|out| challenge.write(PROTOCOL_ID, out)),
-            value,
-        )
+        described(name, None, &written(|out| challenge.write(PROTOCOL_ID, out)), value)
     };
     cases.map(case).to_vec()
 }
@@ -139,15 +116,7 @@ fn responses() -> Vec<Value> {
         let response_key = keys::inputs().derive().response;
         let key = sealed.then(|| SealKey::new(&response_key));
         let packet = written(|out| {
-            write_response(
-                &claims,
-                &COOKIE,
-                resume.as_ref(),
-                key.as_ref(),
-                PROTOCOL_ID,
-                1_000,
-                out,
-            )
+            write_response(&claims, &COOKIE, resume.as_ref(), key.as_ref(), PROTOCOL_ID, 1_000, out)
         });
         let value = json!({
             "type": "Response",
@@ -161,22 +130,13 @@ fn responses() -> Vec<Value> {
 }
 
 fn accepts() -> Vec<Value> {
-    let accept = Accept {
-        session_id: 0x8877_6655_4433_2211,
-        alias: 0x0102,
-        resume: ResumeToken(counting(0xa0)),
-    };
+    let accept =
+        Accept { session_id: 0x8877_6655_4433_2211, alias: 0x0102, resume: ResumeToken(counting(0xa0)) };
     let case = |(name, sealed): (&str, bool)| {
         let to_client = keys::inputs().derive().to_client;
         let key = sealed.then(|| SealKey::new(&to_client));
         let packet = written(|out| {
-            accept.write(
-                &keys::CLIENT_NONCE,
-                &keys::SERVER_NONCE,
-                key.as_ref(),
-                PROTOCOL_ID,
-                out,
-            )
+            accept.write(&keys::CLIENT_NONCE, &keys::SERVER_NONCE, key.as_ref(), PROTOCOL_ID, out)
         });
         let value = json!({
             "type": "Accept",
@@ -188,9 +148,7 @@ fn accepts() -> Vec<Value> {
         });
         described(name, sealed.then_some(&to_client), &packet, value)
     };
-    [("Accept, plain", false), ("Accept, sealed", true)]
-        .map(case)
-        .to_vec()
+    [("Accept, plain", false), ("Accept, sealed", true)].map(case).to_vec()
 }
 
 fn rejects() -> Vec<Value> {
@@ -201,11 +159,7 @@ fn rejects() -> Vec<Value> {
             RejectReason::Tables => 0xaabb_ccdd,
             _ => 0,
         };
-        let reject = Reject {
-            nonce: keys::CLIENT_NONCE,
-            reason,
-            detail,
-        };
+        let reject = Reject { nonce: keys::CLIENT_NONCE, reason, detail };
         let value = json!({
             "type": "Reject",
             "nonce": hex(&reject.nonce),

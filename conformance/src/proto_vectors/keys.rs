@@ -43,12 +43,7 @@ impl Inputs {
     pub fn derive(&self) -> Keys {
         let mut response = [0; 32];
         let label = b"netloom response";
-        expand(
-            &self.client_nonce,
-            &self.shared,
-            &[label, &self.transcript],
-            &mut response,
-        );
+        expand(&self.client_nonce, &self.shared, &[label, &self.transcript], &mut response);
         let salt = [self.client_nonce, self.server_nonce].concat();
         let mut material = [0; 72];
         let label = b"netloom session";
@@ -150,14 +145,9 @@ mod tests {
         let ours = KeyPair::generate(&mut Entropy::new(&seed));
         assert_eq!(ours.public(), &Pair::from_secret(secret).public);
         let shared = ours.agree(&server().public).expect("a sound key");
-        let inputs = Inputs {
-            shared: x25519_dalek::x25519(server().secret, *ours.public()),
-            ..inputs()
-        };
-        let (keys, protocol) = (
-            inputs.derive(),
-            shared.session_keys(&CLIENT_NONCE, &SERVER_NONCE, &inputs.transcript),
-        );
+        let inputs = Inputs { shared: x25519_dalek::x25519(server().secret, *ours.public()), ..inputs() };
+        let (keys, protocol) =
+            (inputs.derive(), shared.session_keys(&CLIENT_NONCE, &SERVER_NONCE, &inputs.transcript));
         assert_eq!(keys.fingerprint, protocol.fingerprint);
         let response = shared.response_key(&CLIENT_NONCE, &inputs.transcript);
         for (described, real) in [

@@ -84,16 +84,8 @@ fn send(peer: &mut Peer, number: u64) -> &'static str {
     peer.deliver(&packet).outcome
 }
 
-const DISTANCES: [(u16, u16); 8] = [
-    (0, 0),
-    (0, 1),
-    (1, 0),
-    (65_535, 0),
-    (0, 65_535),
-    (0, 32_767),
-    (0, 32_768),
-    (40_000, 7_000),
-];
+const DISTANCES: [(u16, u16); 8] =
+    [(0, 0), (0, 1), (1, 0), (65_535, 0), (0, 65_535), (0, 32_767), (0, 32_768), (40_000, 7_000)];
 
 fn distance((from, to): (u16, u16)) -> Value {
     let value = json!({
@@ -101,13 +93,7 @@ fn distance((from, to): (u16, u16)) -> Value {
         "newer": Sequence16(to).is_newer_than(Sequence16(from)),
     });
     let given = json!({ "what": "id_distance", "from": from });
-    super::case(
-        &format!("from {from} to {to}"),
-        &[],
-        given,
-        &to.to_le_bytes(),
-        value,
-    )
+    super::case(&format!("from {from} to {to}"), &[], given, &to.to_le_bytes(), value)
 }
 
 #[cfg(test)]

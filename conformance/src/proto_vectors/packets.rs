@@ -11,12 +11,7 @@ const SESSION_ID: u64 = 0x8877_6655_4433_2211;
 
 /// An acknowledgement of `width` bits.
 fn ack(newest: u16, delay_ms: u8, bits: u64, width: u8) -> Option<Ack> {
-    Some(Ack {
-        newest,
-        delay_ms,
-        bits,
-        width,
-    })
+    Some(Ack { newest, delay_ms, bits, width })
 }
 
 /// The acknowledgement as JSON.
@@ -81,13 +76,7 @@ pub fn headers() -> Value {
     for (session_name, session) in sessions {
         for (ack_name, ack) in acks {
             for protected in [false, true] {
-                let header = Header {
-                    kind: PacketType::Data,
-                    session,
-                    number: 0xfffe,
-                    ack,
-                    protected,
-                };
+                let header = Header { kind: PacketType::Data, session, number: 0xfffe, ack, protected };
                 let flag = if protected { ", protected" } else { "" };
                 cases.push(super::case(
                     &format!("{session_name}, {ack_name}{flag}"),
@@ -108,26 +97,14 @@ pub fn headers() -> Value {
 /// Every type of session packet with a payload that it may have.
 fn payloads() -> [(&'static str, PacketType, Vec<u8>); 8] {
     [
-        (
-            "Data with one unreliable message",
-            PacketType::Data,
-            vec![1, 3, 5, b'h', b'e', b'l', b'l', b'o'],
-        ),
+        ("Data with one unreliable message", PacketType::Data, vec![1, 3, 5, b'h', b'e', b'l', b'l', b'o']),
         ("Data with an empty message", PacketType::Data, vec![1, 3, 0]),
         ("Ack", PacketType::Ack, vec![]),
         ("KeepAlive", PacketType::KeepAlive, vec![]),
         ("Disconnect, goodbye", PacketType::Disconnect, vec![0, 10]),
         ("Disconnect, confirm", PacketType::Disconnect, vec![1, 0]),
-        (
-            "PathChallenge",
-            PacketType::PathChallenge,
-            counting::<8>(0x10).to_vec(),
-        ),
-        (
-            "PathResponse",
-            PacketType::PathResponse,
-            counting::<8>(0x10).to_vec(),
-        ),
+        ("PathChallenge", PacketType::PathChallenge, counting::<8>(0x10).to_vec()),
+        ("PathResponse", PacketType::PathResponse, counting::<8>(0x10).to_vec()),
     ]
 }
 
@@ -135,13 +112,7 @@ pub fn file() -> Value {
     let ack = ack(7, 3, 0b101, 16);
     let mut cases = vec![];
     for (name, kind, payload) in payloads() {
-        let header = Header {
-            kind,
-            session: SessionRef::Id(SESSION_ID),
-            number: 9,
-            ack,
-            protected: false,
-        };
+        let header = Header { kind, session: SessionRef::Id(SESSION_ID), number: 9, ack, protected: false };
         cases.push(super::case(
             &format!("{name}, plain"),
             &[CRC32C],
@@ -153,13 +124,7 @@ pub fn file() -> Value {
             ("sealed to a server", SessionRef::Alias(3), 9u64),
             ("sealed to a client", SessionRef::Address, 0x1_2345_6789),
         ] {
-            let header = Header {
-                kind,
-                session,
-                number: number as u16,
-                ack,
-                protected: false,
-            };
+            let header = Header { kind, session, number: number as u16, ack, protected: false };
             let key = counting(0x80);
             let aliased = session != SessionRef::Address;
             cases.push(super::case(
@@ -171,10 +136,7 @@ pub fn file() -> Value {
             ));
         }
     }
-    super::file(
-        "Whole session packets of every type, with a checksum and sealed.",
-        cases,
-    )
+    super::file("Whole session packets of every type, with a checksum and sealed.", cases)
 }
 
 #[cfg(test)]

@@ -30,12 +30,7 @@ const fn counting_seed() -> [u8; 32] {
 
 /// The configuration of every endpoint in the vectors, except for its security.
 pub fn config(security: Security) -> Config {
-    Config {
-        protocol_id: PROTOCOL_ID,
-        security,
-        mtu: 1_000,
-        ..Config::default()
-    }
+    Config { protocol_id: PROTOCOL_ID, security, mtu: 1_000, ..Config::default() }
 }
 
 /// The client's address.
@@ -93,11 +88,7 @@ impl Peer {
             table_id: 0,
             security,
             nonce: counting(0x60),
-            public: if security == Security::Off {
-                [0; 32]
-            } else {
-                pair.public
-            },
+            public: if security == Security::Off { [0; 32] } else { pair.public },
             alias: None,
         };
         let reply = self.ask(&super::handshake::connect(&claims, 1_000));
@@ -134,13 +125,7 @@ impl Peer {
 
     /// The header of a session packet from this client.
     pub fn header(&self, kind: PacketType, number: u64) -> Header {
-        Header {
-            kind,
-            session: self.session,
-            number: number as u16,
-            ack: None,
-            protected: false,
-        }
+        Header { kind, session: self.session, number: number as u16, ack: None, protected: false }
     }
 
     /// Closes a packet with whatever this session closes packets with.
@@ -158,19 +143,13 @@ impl Peer {
 
     /// A Data packet whose block later packets repeat.
     pub fn protected(&self, number: u64, payload: &[u8]) -> Vec<u8> {
-        let header = Header {
-            protected: true,
-            ..self.header(PacketType::Data, number)
-        };
+        let header = Header { protected: true, ..self.header(PacketType::Data, number) };
         self.close(&header, number, payload)
     }
 
     /// A packet without payload that acknowledges something.
     pub fn acking(&self, number: u64, ack: Ack) -> Vec<u8> {
-        let header = Header {
-            ack: Some(ack),
-            ..self.header(PacketType::Ack, number)
-        };
+        let header = Header { ack: Some(ack), ..self.header(PacketType::Ack, number) };
         self.close(&header, number, &[])
     }
 
@@ -184,32 +163,23 @@ impl Peer {
         self.now += Micros::from_millis(1);
         self.server.begin_tick(self.now);
         let before = self.server.rejections().clone();
-        self.server
-            .handle_datagram(self.now, from, &mut datagram.to_vec());
+        self.server.handle_datagram(self.now, from, &mut datagram.to_vec());
         let after = self.server.rejections();
-        let counted = Rejection::ALL
-            .into_iter()
-            .find(|&reason| after.get(reason) > before.get(reason));
+        let counted = Rejection::ALL.into_iter().find(|&reason| after.get(reason) > before.get(reason));
         let mut messages = vec![];
         while let Some((_, event)) = self.server.poll_event() {
             if let Event::Message { channel, data } = event {
                 messages.push((channel, data.to_vec()));
             }
         }
-        Delivered {
-            outcome: counted.map_or("accepted", Rejection::name),
-            messages,
-        }
+        Delivered { outcome: counted.map_or("accepted", Rejection::name), messages }
     }
 
     /// What the server sends after `wait`.
     pub fn reply_after(&mut self, wait: Micros) -> Vec<u8> {
         self.now += wait;
         let mut out = [0; DATAGRAM_MAX];
-        let sent = self
-            .server
-            .poll_transmit(self.now, &mut out)
-            .expect("the server has to answer");
+        let sent = self.server.poll_transmit(self.now, &mut out).expect("the server has to answer");
         out[..sent.length].to_vec()
     }
 

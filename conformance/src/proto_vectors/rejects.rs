@@ -16,10 +16,7 @@ use serde_json::{Value, json};
 pub fn file() -> Value {
     let peer = Peer::connected(false);
     let mut cases: Vec<Value> = Vec::new();
-    for (name, datagram) in bad_headers(&peer)
-        .into_iter()
-        .chain(bad_handshakes())
-        .chain(bad_contents(&peer))
+    for (name, datagram) in bad_headers(&peer).into_iter().chain(bad_handshakes()).chain(bad_contents(&peer))
     {
         cases.push(case(name, false, &datagram));
     }
@@ -47,43 +44,23 @@ fn from_elsewhere() -> Value {
     let mut peer = Peer::connected(false);
     let datagram = peer.close(&peer.header(PacketType::KeepAlive, 0), 0, &[]);
     let rejection = peer.deliver_from(elsewhere(), &datagram).outcome;
-    describe(
-        "a plain packet from another address",
-        &peer,
-        "another address",
-        &datagram,
-        rejection,
-    )
+    describe("a plain packet from another address", &peer, "another address", &datagram, rejection)
 }
 
 fn not_listening() -> Value {
     let mut client = Endpoint::new(config(Security::Off), None, [0; 32]).expect("a valid configuration");
     let connect = handshake::connect(&handshake::claims(), 1_000);
     client.handle_datagram(Micros::ZERO, home(), &mut connect.clone());
-    let counted = client
-        .rejections()
-        .iter()
-        .next()
-        .map_or("accepted", |(reason, _)| Rejection::name(reason));
+    let counted = client.rejections().iter().next().map_or("accepted", |(reason, _)| Rejection::name(reason));
     let given = json!({
         "receiver": { "listens": false, "protocol_id": PROTOCOL_ID.to_string() },
         "from": "anywhere",
     });
-    super::refused(
-        "a Connect to an endpoint that does not listen",
-        &[],
-        given,
-        &connect,
-        counted,
-    )
+    super::refused("a Connect to an endpoint that does not listen", &[], given, &connect, counted)
 }
 
 fn describe(name: &str, peer: &Peer, from: &str, datagram: &[u8], rejection: &str) -> Value {
-    let needs = if peer.key.is_some() {
-        CHACHA20_POLY1305
-    } else {
-        CRC32C
-    };
+    let needs = if peer.key.is_some() { CHACHA20_POLY1305 } else { CRC32C };
     let alias = match peer.session {
         SessionRef::Alias(alias) => Some(alias),
         SessionRef::Id(_) | SessionRef::Address => None,
@@ -110,20 +87,9 @@ fn bad_headers(peer: &Peer) -> Vec<Named> {
         bytes[0] = first;
         reclosed(bytes)
     };
-    let session = |session| Header {
-        session,
-        ..peer.header(PacketType::KeepAlive, 0)
-    };
-    let ack = Ack {
-        newest: 0,
-        delay_ms: 0,
-        bits: 0,
-        width: 64,
-    };
-    let acking = Header {
-        ack: Some(ack),
-        ..peer.header(PacketType::Ack, 0)
-    };
+    let session = |session| Header { session, ..peer.header(PacketType::KeepAlive, 0) };
+    let ack = Ack { newest: 0, delay_ms: 0, bits: 0, width: 64 };
+    let acking = Header { ack: Some(ack), ..peer.header(PacketType::Ack, 0) };
     let whole = peer.close(&acking, 0, &[]);
     vec![
         ("an empty datagram", vec![]),
@@ -133,18 +99,9 @@ fn bad_headers(peer: &Peer) -> Vec<Named> {
         ("the protected flag on an Ack", with_first(0xc6)),
         ("a header cut in its session id", good[..5].to_vec()),
         ("a header cut in its ack bits", whole[..whole.len() - 6].to_vec()),
-        (
-            "a whole header and half a checksum",
-            whole[..whole.len() - 2].to_vec(),
-        ),
-        (
-            "a session id that nobody has",
-            peer.close(&session(SessionRef::Id(1)), 0, &[]),
-        ),
-        (
-            "an alias that nobody has",
-            packets::sealed(&session(SessionRef::Alias(9)), &[], &counting(1), 0),
-        ),
+        ("a whole header and half a checksum", whole[..whole.len() - 2].to_vec()),
+        ("a session id that nobody has", peer.close(&session(SessionRef::Id(1)), 0, &[])),
+        ("an alias that nobody has", packets::sealed(&session(SessionRef::Alias(9)), &[], &counting(1), 0)),
         (
             "a sealed packet on a plain session",
             packets::sealed(&session(SessionRef::Alias(0)), &[], &counting(1), 0),
@@ -164,29 +121,13 @@ fn bad_handshakes() -> Vec<Named> {
         reclosed(bytes)
     };
     let mut response = [0; DATAGRAM_MAX];
-    let length = write_response(
-        &claims,
-        &handshake::COOKIE,
-        None,
-        None,
-        PROTOCOL_ID,
-        1_000,
-        &mut response,
-    );
+    let length = write_response(&claims, &handshake::COOKIE, None, None, PROTOCOL_ID, 1_000, &mut response);
     let mut out = [0; DATAGRAM_MAX];
-    let challenge = Challenge {
-        nonce: claims.nonce,
-        sealed: false,
-        public: [0; 32],
-        cookie: handshake::COOKIE,
-    };
+    let challenge =
+        Challenge { nonce: claims.nonce, sealed: false, public: [0; 32], cookie: handshake::COOKIE };
     let challenge_length = challenge.write(PROTOCOL_ID, &mut out);
     let challenge = out[..challenge_length].to_vec();
-    let accept = Accept {
-        session_id: 1,
-        alias: 0,
-        resume: ResumeToken([0; 32]),
-    };
+    let accept = Accept { session_id: 1, alias: 0, resume: ResumeToken([0; 32]) };
     let accept_length = accept.write(&claims.nonce, &[0; 16], None, PROTOCOL_ID, &mut out);
     vec![
         ("a Connect of 999 bytes", handshake::connect(&claims, 999)),
@@ -201,10 +142,7 @@ fn bad_handshakes() -> Vec<Named> {
         ("a Connect with an unknown security", changed(15, 3)),
         ("a Connect with an alias flag of two", changed(64, 2)),
         ("a Connect with an alias but no flag", changed(65, 1)),
-        (
-            "a Response with a cookie of somebody else",
-            response[..length].to_vec(),
-        ),
+        ("a Response with a cookie of somebody else", response[..length].to_vec()),
         ("a Challenge that nobody asked for", challenge),
         ("an Accept that nobody asked for", out[..accept_length].to_vec()),
     ]
@@ -220,36 +158,16 @@ fn bad_contents(peer: &Peer) -> Vec<Named> {
     vec![
         ("one flipped bit", damaged),
         ("an ack of a packet that was never sent", {
-            peer.acking(
-                0,
-                Ack {
-                    newest: 0,
-                    delay_ms: 0,
-                    bits: 0,
-                    width: 16,
-                },
-            )
+            peer.acking(0, Ack { newest: 0, delay_ms: 0, bits: 0, width: 16 })
         }),
         ("a Data packet without a count", of(PacketType::Data, &[])),
-        (
-            "a Data packet whose count is too high",
-            of(PacketType::Data, &[2, 3, 1, b'x']),
-        ),
+        ("a Data packet whose count is too high", of(PacketType::Data, &[2, 3, 1, b'x'])),
         ("an Ack with a payload", of(PacketType::Ack, &[0])),
-        (
-            "a Disconnect that neither asks nor confirms",
-            of(PacketType::Disconnect, &[2, 0]),
-        ),
+        ("a Disconnect that neither asks nor confirms", of(PacketType::Disconnect, &[2, 0])),
         ("a Disconnect of eight bytes", of(PacketType::Disconnect, &[0; 8])),
         ("a reliable message beyond the window", peer.data(0, &far)),
-        (
-            "a fragment whose first part would have id -1",
-            peer.data(0, &orphan),
-        ),
-        (
-            "a copied block with an unreliable message",
-            peer.data(1, &wrong_block),
-        ),
+        ("a fragment whose first part would have id -1", peer.data(0, &orphan)),
+        ("a copied block with an unreliable message", peer.data(1, &wrong_block)),
     ]
 }
 
@@ -260,24 +178,12 @@ fn badly_sealed(peer: &Peer) -> Vec<Named> {
         bytes[at] ^= 0x01;
         bytes
     };
-    let plain = Header {
-        session: SessionRef::Id(peer.session_id),
-        ..header
-    };
+    let plain = Header { session: SessionRef::Id(peer.session_id), ..header };
     vec![
-        (
-            "a plain packet on a sealed session",
-            packets::plain(&plain, &[], PROTOCOL_ID),
-        ),
-        (
-            "a flipped bit in the packet number of a sealed packet",
-            flipped(3),
-        ),
+        ("a plain packet on a sealed session", packets::plain(&plain, &[], PROTOCOL_ID)),
+        ("a flipped bit in the packet number of a sealed packet", flipped(3)),
         ("a flipped bit in the tag", flipped(5)),
-        (
-            "a packet sealed under another number",
-            peer.close(&header, 1 << 16, &[]),
-        ),
+        ("a packet sealed under another number", peer.close(&header, 1 << 16, &[])),
     ]
 }
 

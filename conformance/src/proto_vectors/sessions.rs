@@ -11,11 +11,7 @@ pub fn file() -> Value {
     let cases = vec![
         scenario("in order on every channel", false, every_channel),
         scenario("twice, late and too late", false, replays),
-        scenario(
-            "the same, sealed, over the wrap of the number",
-            true,
-            sealed_replays,
-        ),
+        scenario("the same, sealed, over the wrap of the number", true, sealed_replays),
         scenario("a gap in an ordered and in an unordered channel", false, gaps),
         scenario("fragments in any order", false, fragments),
         scenario("a sequenced channel never goes back", false, sequenced),
@@ -65,10 +61,9 @@ fn every_channel(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
     let all: Vec<Frame<'_>> = (0..5).map(|channel| message(channel, 0, b"hello")).collect();
     vec![
         ("one message on each channel", peer.data(0, &payload(&all))),
-        (
-            "the same messages in a new packet: reliable and sequenced ones are known",
-            { peer.data(1, &payload(&all)) },
-        ),
+        ("the same messages in a new packet: reliable and sequenced ones are known", {
+            peer.data(1, &payload(&all))
+        }),
         ("an empty message", peer.data(2, &payload(&[message(3, 0, b"")]))),
     ]
 }
@@ -103,10 +98,7 @@ fn sealed_replays(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
 fn gaps(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
     let both = |id: u16, data: &'static [u8]| payload(&[message(1, id, data), message(2, id, data)]);
     vec![
-        (
-            "id 1 before id 0: the unordered channel does not wait",
-            peer.data(0, &both(1, b"b")),
-        ),
+        ("id 1 before id 0: the unordered channel does not wait", peer.data(0, &both(1, b"b"))),
         ("id 2", peer.data(1, &both(2, b"c"))),
         ("id 0 fills the gap", peer.data(2, &both(0, b"a"))),
         ("id 1 once more", peer.data(3, &both(1, b"b"))),
@@ -117,20 +109,11 @@ fn fragments(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
     let part =
         |channel, id, index, data: &'static [u8]| payload(&[fragment(channel, id, Some((index, 3)), data)]);
     vec![
-        (
-            "the last third of a reliable message",
-            peer.data(0, &part(1, 2, 2, b"ghi")),
-        ),
+        ("the last third of a reliable message", peer.data(0, &part(1, 2, 2, b"ghi"))),
         ("its first", peer.data(1, &part(1, 0, 0, b"abc"))),
-        (
-            "a whole message behind it waits",
-            peer.data(2, &payload(&[message(1, 3, b"next")])),
-        ),
+        ("a whole message behind it waits", peer.data(2, &payload(&[message(1, 3, b"next")]))),
         ("its second", peer.data(3, &part(1, 1, 1, b"def"))),
-        (
-            "the last third of an unreliable message",
-            peer.data(4, &part(3, 9, 2, b"GHI")),
-        ),
+        ("the last third of an unreliable message", peer.data(4, &part(3, 9, 2, b"GHI"))),
         ("its first", peer.data(5, &part(3, 9, 0, b"ABC"))),
         ("its first once more", peer.data(6, &part(3, 9, 0, b"ABC"))),
         ("its second", peer.data(7, &part(3, 9, 1, b"DEF"))),
@@ -147,32 +130,19 @@ fn sequenced(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
 }
 
 /// Four packets with one ordered message each, as blocks.
-const BLOCKS: [&[u8]; 4] = [
-    b"\x01\x00\x00\x03one",
-    b"\x01\x01\x00\x03two",
-    b"\x01\x02\x00\x05three",
-    b"\x01\x03\x00\x04four",
-];
+const BLOCKS: [&[u8]; 4] =
+    [b"\x01\x00\x00\x03one", b"\x01\x01\x00\x03two", b"\x01\x02\x00\x05three", b"\x01\x03\x00\x04four"];
 
 const TEXTS: [&[u8]; 4] = [b"one", b"two", b"three", b"four"];
 
 fn copies(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
     let with_copy = |number: usize| {
-        let frames = [
-            message(1, number as u16, TEXTS[number]),
-            copy(1, BLOCKS[number - 1]),
-        ];
+        let frames = [message(1, number as u16, TEXTS[number]), copy(1, BLOCKS[number - 1])];
         peer.protected(number as u64, &payload(&frames))
     };
     vec![
-        (
-            "packet 0",
-            peer.protected(0, &payload(&[message(1, 0, TEXTS[0])])),
-        ),
-        (
-            "packet 2; 1 is lost and comes back before 2's own message is due",
-            with_copy(2),
-        ),
+        ("packet 0", peer.protected(0, &payload(&[message(1, 0, TEXTS[0])]))),
+        ("packet 2; 1 is lost and comes back before 2's own message is due", with_copy(2)),
         ("packet 3 repeats 2, which is known", with_copy(3)),
         ("packet 1 after all", with_copy(1)),
     ]
@@ -186,41 +156,22 @@ fn parities(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
             body.iter_mut().zip(block).for_each(|(sum, byte)| *sum ^= byte);
         }
         let lengths = near.len() as u8 ^ far.len() as u8;
-        let parity = Frame::Link(LinkFrame {
-            distance: 1,
-            parity: Some((2, lengths)),
-            body: &body,
-        });
-        peer.protected(
-            number as u64,
-            &payload(&[message(1, number as u16, TEXTS[number]), parity]),
-        )
+        let parity = Frame::Link(LinkFrame { distance: 1, parity: Some((2, lengths)), body: &body });
+        peer.protected(number as u64, &payload(&[message(1, number as u16, TEXTS[number]), parity]))
     };
     vec![
-        (
-            "packet 2; 0 and 1 are lost, and their parity alone tells nothing",
-            with_parity(2),
-        ),
-        (
-            "packet 3: its parity gives 1, for 2 is here; then 2's gives 0",
-            with_parity(3),
-        ),
+        ("packet 2; 0 and 1 are lost, and their parity alone tells nothing", with_parity(2)),
+        ("packet 3: its parity gives 1, for 2 is here; then 2's gives 0", with_parity(3)),
     ]
 }
 
 fn goodbye(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
     let bye = |number| peer.close(&peer.header(PacketType::Disconnect, number), number, &[0, 0]);
     vec![
-        (
-            "a message",
-            peer.data(0, &payload(&[message(1, 0, b"last words")])),
-        ),
+        ("a message", peer.data(0, &payload(&[message(1, 0, b"last words")]))),
         ("goodbye", bye(1)),
         ("once more, because the confirmation was lost", bye(2)),
-        (
-            "nothing else is taken any more",
-            peer.data(3, &payload(&[message(3, 0, b"x")])),
-        ),
+        ("nothing else is taken any more", peer.data(3, &payload(&[message(3, 0, b"x")]))),
     ]
 }
 
@@ -230,12 +181,8 @@ mod tests {
 
     fn texts(scenario: &Value) -> Vec<String> {
         let steps = scenario["steps"].as_array().expect("steps");
-        let messages = steps
-            .iter()
-            .flat_map(|step| step["messages"].as_array().expect("messages"));
-        messages
-            .map(|message| message["data"].as_str().expect("data").to_owned())
-            .collect()
+        let messages = steps.iter().flat_map(|step| step["messages"].as_array().expect("messages"));
+        messages.map(|message| message["data"].as_str().expect("data").to_owned()).collect()
     }
 
     #[test]
@@ -263,9 +210,7 @@ mod tests {
             .collect();
         assert_eq!(
             outcomes,
-            [
-                "accepted", "replayed", "accepted", "replayed", "accepted", "too_old", "accepted"
-            ]
+            ["accepted", "replayed", "accepted", "replayed", "accepted", "too_old", "accepted"]
         );
     }
 }

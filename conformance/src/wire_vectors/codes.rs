@@ -70,10 +70,7 @@ fn tables() -> Value {
         ("an incomplete code", patched(1, 0x44)),
         ("a code of no bits", patched(1, 0x30)),
         ("a code of 13 bits", patched(1, 0x3d)),
-        (
-            "padding that is not zero",
-            patched(last_of_run, good[last_of_run] | 0x10),
-        ),
+        ("padding that is not zero", patched(last_of_run, good[last_of_run] | 0x10)),
         ("cut off", good[..good.len() - 1].to_vec()),
         ("too long", [&good[..], &[0]].concat()),
         ("empty", Vec::new()),
@@ -81,10 +78,7 @@ fn tables() -> Value {
         let error = TableSet::parse(&bytes).expect_err("a broken table set");
         cases.push(refused_as(name, Value::Null, &bytes, table_reason(error)));
     }
-    file(
-        "Serialized table sets, their ids, and the code lengths and id of each table.",
-        cases,
-    )
+    file("Serialized table sets, their ids, and the code lengths and id of each table.", cases)
 }
 
 fn masks() -> Value {
@@ -104,17 +98,9 @@ fn masks() -> Value {
         .into_iter()
         .map(|(field_count, mask)| {
             let bytes = bits_of(|tables, writer| write_mask(mask, field_count, &tables.mask, writer));
-            assert_eq!(
-                read_mask(field_count, &table, &mut BitReader::new(&bytes)),
-                Ok(mask)
-            );
+            assert_eq!(read_mask(field_count, &table, &mut BitReader::new(&bytes)), Ok(mask));
             let given = json!({ "field_count": field_count });
-            case(
-                &format!("{mask:#x} of {field_count}"),
-                given,
-                &bytes,
-                json!({ "mask": mask.to_string() }),
-            )
+            case(&format!("{mask:#x} of {field_count}"), given, &bytes, json!({ "mask": mask.to_string() }))
         })
         .collect();
     let listed = |indexes: &[u64]| {
@@ -159,33 +145,20 @@ fn residuals() -> Value {
         .map(|(range, predicted, word)| {
             let bytes =
                 bits_of(|tables, writer| write_residual(word, predicted, range, &tables.residual, writer));
-            assert_eq!(
-                read_residual(predicted, range, &table, &mut BitReader::new(&bytes)),
-                Ok(word)
-            );
+            assert_eq!(read_residual(predicted, range, &table, &mut BitReader::new(&bytes)), Ok(word));
             let name = format!("{word} against {predicted} in {}..={}", range.min(), range.max());
             case(&name, given(range, predicted), &bytes, json!({ "word": word }))
         })
         .collect();
     let plus_one = bits_of(|tables, writer| write_residual(1, 0, small, &tables.residual, writer));
     let read = read_residual(100, small, &table, &mut BitReader::new(&plus_one));
-    cases.push(refused(
-        "a difference that leaves the range",
-        given(small, 100),
-        &plus_one,
-        read,
-    ));
+    cases.push(refused("a difference that leaves the range", given(small, 100), &plus_one, read));
     let escaped = bits_of(|tables, writer| {
         tables.residual.write(17, writer);
         writer.write_bits(101, 7);
     });
     let read = read_residual(0, small, &table, &mut BitReader::new(&escaped));
-    cases.push(refused(
-        "an escaped word above the range",
-        given(small, 0),
-        &escaped,
-        read,
-    ));
+    cases.push(refused("an escaped word above the range", given(small, 0), &escaped, read));
     cases.push(refused(
         "empty",
         given(small, 0),
@@ -202,12 +175,7 @@ fn runs() -> Value {
         .map(|run| {
             let bytes = bits_of(|tables, writer| write_run(run, &tables.run, writer));
             assert_eq!(read_run(65_535, &table, &mut BitReader::new(&bytes)), Ok(run));
-            case(
-                &run.to_string(),
-                json!({ "max": 65_535 }),
-                &bytes,
-                json!({ "run": run }),
-            )
+            case(&run.to_string(), json!({ "max": 65_535 }), &bytes, json!({ "run": run }))
         })
         .collect();
     let ten = bits_of(|tables, writer| write_run(10, &tables.run, writer));
@@ -217,10 +185,7 @@ fn runs() -> Value {
         &ten,
         read_run(9, &table, &mut BitReader::new(&ten)),
     ));
-    file(
-        "Run lengths under the generic table. given.max: the longest run that is possible.",
-        cases,
-    )
+    file("Run lengths under the generic table. given.max: the longest run that is possible.", cases)
 }
 
 fn predictions() -> Value {

@@ -54,10 +54,7 @@ fn described(record: &Record<'_>) -> Value {
 fn placed(profile: Profile, position: [f64; 3], quaternion: [f32; 4]) -> Record<'static> {
     let counters = &mut QuantizeCounters::default();
     Record {
-        alias: Alias {
-            slot: 513,
-            generation: 3,
-        },
+        alias: Alias { slot: 513, generation: 3 },
         profile,
         sequence: Sequence8(7),
         position: Some(profile.quantize_position(position, &SectorOrigin::default(), counters)),
@@ -72,31 +69,13 @@ fn records() -> Value {
     let standard = placed(Profile::Standard, [1.0, -2.0, 0.01], [0.0, 0.0, 0.0, 1.0]);
     let good = [
         ("position and rotation, STANDARD", standard),
-        (
-            "position and rotation, HIGH",
-            placed(Profile::High, [1.0, -2.0, 0.000_1], turned),
-        ),
-        (
-            "position and rotation, WORLD",
-            placed(Profile::World, [1000.0, -2.0, 0.0], turned),
-        ),
-        (
-            "position and rotation, NONE",
-            placed(Profile::None, [1.5, -2.25, 1e6], turned),
-        ),
-        (
-            "beyond the range, raw position",
-            placed(Profile::Standard, [400.5, 0.0, -1.0], turned),
-        ),
+        ("position and rotation, HIGH", placed(Profile::High, [1.0, -2.0, 0.000_1], turned)),
+        ("position and rotation, WORLD", placed(Profile::World, [1000.0, -2.0, 0.0], turned)),
+        ("position and rotation, NONE", placed(Profile::None, [1.5, -2.25, 1e6], turned)),
+        ("beyond the range, raw position", placed(Profile::Standard, [400.5, 0.0, -1.0], turned)),
         (
             "nothing but the header",
-            Record {
-                alias: Alias {
-                    slot: 65_535,
-                    generation: 255,
-                },
-                ..Record::default()
-            },
+            Record { alias: Alias { slot: 65_535, generation: 255 }, ..Record::default() },
         ),
         (
             "everything, with teleport and origin version",
@@ -148,88 +127,25 @@ fn records() -> Value {
     refuse("-32768", 6, &[0x00, 0x80]);
     refuse("rotation code 1023", 12, &[0xff; 4]);
     refuse("rotation longer than one", 12, &[0; 4]);
-    cases.push(refused(
-        "cut off",
-        Value::Null,
-        &bytes[..15],
-        Record::decode(&bytes[..15]),
-    ));
-    cases.push(refused(
-        "shorter than a header",
-        Value::Null,
-        &bytes[..5],
-        Record::decode(&bytes[..5]),
-    ));
-    file(
-        "Full records. Fields that are not sent are null; properties is the block in hex.",
-        cases,
-    )
+    cases.push(refused("cut off", Value::Null, &bytes[..15], Record::decode(&bytes[..15])));
+    cases.push(refused("shorter than a header", Value::Null, &bytes[..5], Record::decode(&bytes[..5])));
+    file("Full records. Fields that are not sent are null; properties is the block in hex.", cases)
 }
 
 fn ship() -> Schema {
     Schema::builder("ship")
-        .field(
-            "title",
-            FieldKind::Text { bytes_max: 20 },
-            SyncFlags::PUBLIC_SYNC,
-            1,
-        )
-        .field(
-            "place",
-            FieldKind::Position(Profile::Standard),
-            SyncFlags::PUBLIC_SYNC,
-            255,
-        )
-        .field(
-            "heading",
-            FieldKind::Rotation(Profile::High),
-            SyncFlags::PUBLIC_SYNC,
-            250,
-        )
-        .field(
-            "size",
-            FieldKind::Scale(Profile::Standard),
-            SyncFlags::PUBLIC_SYNC,
-            5,
-        )
-        .field(
-            "drift",
-            FieldKind::Velocity(Profile::None),
-            SyncFlags::PUBLIC_SYNC,
-            240,
-        )
-        .field(
-            "fuel",
-            FieldKind::quantized(0.0, 100.0, 2).expect("valid"),
-            SyncFlags::OWNER_SYNC,
-            9,
-        )
-        .field(
-            "lives",
-            FieldKind::int(-1, 9).expect("valid"),
-            SyncFlags::PUBLIC_SYNC,
-            8,
-        )
+        .field("title", FieldKind::Text { bytes_max: 20 }, SyncFlags::PUBLIC_SYNC, 1)
+        .field("place", FieldKind::Position(Profile::Standard), SyncFlags::PUBLIC_SYNC, 255)
+        .field("heading", FieldKind::Rotation(Profile::High), SyncFlags::PUBLIC_SYNC, 250)
+        .field("size", FieldKind::Scale(Profile::Standard), SyncFlags::PUBLIC_SYNC, 5)
+        .field("drift", FieldKind::Velocity(Profile::None), SyncFlags::PUBLIC_SYNC, 240)
+        .field("fuel", FieldKind::quantized(0.0, 100.0, 2).expect("valid"), SyncFlags::OWNER_SYNC, 9)
+        .field("lives", FieldKind::int(-1, 9).expect("valid"), SyncFlags::PUBLIC_SYNC, 8)
         .field("heat", FieldKind::F32, SyncFlags::NO_SYNC, 7)
         .field("serial", FieldKind::U64, SyncFlags::PUBLIC_SYNC, 2)
-        .field(
-            "armed",
-            FieldKind::Bool,
-            SyncFlags::PUBLIC_SYNC.with(SyncFlags::MODIFIABLE_BY_CLIENT),
-            100,
-        )
-        .field(
-            "weapon",
-            FieldKind::Name,
-            SyncFlags::PUBLIC_SYNC.with(SyncFlags::MODIFIABLE_BY_ANY_CLIENT),
-            6,
-        )
-        .field(
-            "badge",
-            FieldKind::Bytes { bytes_max: 300 },
-            SyncFlags::PUBLIC_SYNC,
-            0,
-        )
+        .field("armed", FieldKind::Bool, SyncFlags::PUBLIC_SYNC.with(SyncFlags::MODIFIABLE_BY_CLIENT), 100)
+        .field("weapon", FieldKind::Name, SyncFlags::PUBLIC_SYNC.with(SyncFlags::MODIFIABLE_BY_ANY_CLIENT), 6)
+        .field("badge", FieldKind::Bytes { bytes_max: 300 }, SyncFlags::PUBLIC_SYNC, 0)
         .build()
         .expect("a valid schema")
 }
@@ -264,18 +180,13 @@ fn fields(schema: &Schema) -> Value {
 }
 
 fn schemas() -> Value {
-    let single = Schema::builder("thing")
-        .field("field", FieldKind::Bool, SyncFlags::PUBLIC_SYNC, 0)
-        .build();
+    let single = Schema::builder("thing").field("field", FieldKind::Bool, SyncFlags::PUBLIC_SYNC, 0).build();
     let cases = [ship(), single.expect("a valid schema")].map(|schema| {
         let value =
             json!({ "name": schema.name(), "fields": fields(&schema), "hash": schema.hash().to_string() });
         case(schema.name(), Value::Null, &schema.canonical_bytes(), value)
     });
-    file(
-        "Canonical forms of schemas, and the FNV-1a 64 hash of each.",
-        cases.to_vec(),
-    )
+    file("Canonical forms of schemas, and the FNV-1a 64 hash of each.", cases.to_vec())
 }
 
 fn described_property(schema: &Schema, index: usize, value: Property<'_>) -> Value {
@@ -310,10 +221,7 @@ fn ship_values(schema: &Schema) -> Vec<(usize, Property<'static>)> {
     let counters = &mut QuantizeCounters::default();
     let mut all = vec![
         (index("title"), Property::Text("Grüße")),
-        (
-            index("place"),
-            Property::Triple(Words3::quantized([1, -1, 32_767])),
-        ),
+        (index("place"), Property::Triple(Words3::quantized([1, -1, 32_767]))),
         (
             index("heading"),
             Property::Rotation(Profile::High.quantize_rotation([0.0, 0.6, 0.0, 0.8], counters)),
@@ -348,12 +256,7 @@ fn bit_values() -> Value {
         assert_eq!(reader.read_bits(3), Ok(0b101));
         assert_eq!(field.kind().read_bits(&mut reader, &mut scratch), Ok(value));
         let described = described_property(&schema, index, value);
-        cases.push(case(
-            field.name(),
-            kind(field.kind()),
-            &bytes,
-            json!({ "value": described["value"] }),
-        ));
+        cases.push(case(field.name(), kind(field.kind()), &bytes, json!({ "value": described["value"] })));
     }
     let about = "Values in their bit form, after three bits 101 (value 5). given: the field's kind.";
     file(about, cases)
@@ -374,30 +277,21 @@ fn property_blocks() -> Value {
     let given = json!({ "fields": fields(&schema) });
     let index = |name: &str| schema.index_of(name).expect("a field of the ship");
     let all = ship_values(&schema);
-    let mut cases: Vec<Value> = [
-        ("no field", &all[..0]),
-        ("one field", &all[3..4]),
-        ("every field", &all[..]),
-    ]
-    .into_iter()
-    .map(|(name, properties)| {
-        let bytes = written(|out| {
-            let mut writer = ByteWriter::new(out);
-            write_properties(&schema, properties, &NameRegistry::new(0), &mut writer);
-            writer.finish()
-        });
-        assert_eq!(read_block(&schema, &bytes).as_deref(), Ok(properties));
-        let described = properties
-            .iter()
-            .map(|&(index, value)| described_property(&schema, index, value));
-        case(
-            name,
-            given.clone(),
-            &bytes,
-            json!({ "properties": described.collect::<Value>() }),
-        )
-    })
-    .collect();
+    let mut cases: Vec<Value> =
+        [("no field", &all[..0]), ("one field", &all[3..4]), ("every field", &all[..])]
+            .into_iter()
+            .map(|(name, properties)| {
+                let bytes = written(|out| {
+                    let mut writer = ByteWriter::new(out);
+                    write_properties(&schema, properties, &NameRegistry::new(0), &mut writer);
+                    writer.finish()
+                });
+                assert_eq!(read_block(&schema, &bytes).as_deref(), Ok(properties));
+                let described =
+                    properties.iter().map(|&(index, value)| described_property(&schema, index, value));
+                case(name, given.clone(), &bytes, json!({ "properties": described.collect::<Value>() }))
+            })
+            .collect();
     let (armed, fuel, place) = (index("armed") as u8, index("fuel") as u8, index("place") as u8);
     for (name, bytes) in [
         ("more fields than the schema has", &[13][..]),

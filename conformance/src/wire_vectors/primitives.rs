@@ -24,50 +24,23 @@ pub fn vectors() -> Vec<crate::VectorFile> {
 }
 
 fn varints() -> Value {
-    let mut cases: Vec<Value> = [
-        0,
-        1,
-        127,
-        128,
-        300,
-        16_383,
-        16_384,
-        u64::from(u32::MAX),
-        1 << 53,
-        u64::MAX,
-    ]
-    .into_iter()
-    .map(|value| {
-        let bytes = written(|out| Ok(varint::write(value, out).expect("the buffer is large")));
-        assert_eq!(varint::read(&bytes), Some((value, bytes.len())));
-        case(
-            &value.to_string(),
-            Value::Null,
-            &bytes,
-            json!({ "value": value.to_string() }),
-        )
-    })
-    .collect();
+    let mut cases: Vec<Value> = [0, 1, 127, 128, 300, 16_383, 16_384, u64::from(u32::MAX), 1 << 53, u64::MAX]
+        .into_iter()
+        .map(|value| {
+            let bytes = written(|out| Ok(varint::write(value, out).expect("the buffer is large")));
+            assert_eq!(varint::read(&bytes), Some((value, bytes.len())));
+            case(&value.to_string(), Value::Null, &bytes, json!({ "value": value.to_string() }))
+        })
+        .collect();
     for (name, bytes) in [
         ("empty", &[][..]),
         ("cut off", &[0x80]),
         ("zero in two bytes", &[0x80, 0x00]),
         ("one in two bytes", &[0x81, 0x00]),
-        (
-            "65 bits",
-            &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02],
-        ),
-        (
-            "eleven bytes",
-            &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01],
-        ),
+        ("65 bits", &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02]),
+        ("eleven bytes", &[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01]),
     ] {
-        cases.push(refused(
-            name,
-            Value::Null,
-            bytes,
-            ByteReader::new(bytes).read_varint(),
-        ));
+        cases.push(refused(name, Value::Null, bytes, ByteReader::new(bytes).read_varint()));
     }
     file("Unsigned LEB128. value: the integer.", cases)
 }
@@ -99,84 +72,36 @@ fn bit_case(name: &str, reads: &[BitRead]) -> Value {
         BitRead::Bits(count, value) => (json!({ "bits": count }), json!(value.to_string())),
         BitRead::Signed(count, value) => (json!({ "signed": count }), json!(value.to_string())),
         BitRead::Ranged(max, value) => (json!({ "max": max.to_string() }), json!(value.to_string())),
-        BitRead::RangedSigned(min, max, value) => (
-            json!({ "min": min.to_string(), "max": max.to_string() }),
-            json!(value.to_string()),
-        ),
+        BitRead::RangedSigned(min, max, value) => {
+            (json!({ "min": min.to_string(), "max": max.to_string() }), json!(value.to_string()))
+        }
         BitRead::Align => (json!({ "align": true }), Value::Null),
     };
     let (reads, values): (Vec<Value>, Vec<Value>) = reads.iter().map(describe).unzip();
-    case(
-        name,
-        json!({ "reads": reads }),
-        &bytes,
-        json!({ "values": values }),
-    )
+    case(name, json!({ "reads": reads }), &bytes, json!({ "values": values }))
 }
 
 fn bits() -> Value {
     let mut cases = vec![
-        bit_case(
-            "three small values",
-            &[BitRead::Bits(3, 5), BitRead::Bits(2, 3), BitRead::Bits(9, 0x1ff)],
-        ),
+        bit_case("three small values", &[BitRead::Bits(3, 5), BitRead::Bits(2, 3), BitRead::Bits(9, 0x1ff)]),
         bit_case(
             "nothing, then everything",
-            &[
-                BitRead::Bits(0, 0),
-                BitRead::Bits(64, u64::MAX),
-                BitRead::Bits(1, 0),
-            ],
+            &[BitRead::Bits(0, 0), BitRead::Bits(64, u64::MAX), BitRead::Bits(1, 0)],
         ),
-        bit_case(
-            "across eight bytes",
-            &[BitRead::Bits(5, 17), BitRead::Bits(64, 0x0123_4567_89ab_cdef)],
-        ),
+        bit_case("across eight bytes", &[BitRead::Bits(5, 17), BitRead::Bits(64, 0x0123_4567_89ab_cdef)]),
         bit_case(
             "signed",
-            &[
-                BitRead::Signed(8, -128),
-                BitRead::Signed(3, -1),
-                BitRead::Signed(64, i64::MIN),
-            ],
+            &[BitRead::Signed(8, -128), BitRead::Signed(3, -1), BitRead::Signed(64, i64::MIN)],
         ),
-        bit_case(
-            "ranged",
-            &[
-                BitRead::Ranged(100, 100),
-                BitRead::Ranged(0, 0),
-                BitRead::Ranged(u64::MAX, 9),
-            ],
-        ),
-        bit_case(
-            "ranged signed",
-            &[BitRead::RangedSigned(-3, 3, -3), BitRead::RangedSigned(-3, 3, 3)],
-        ),
-        bit_case(
-            "aligned",
-            &[
-                BitRead::Bits(3, 7),
-                BitRead::Align,
-                BitRead::Bits(8, 0xa5),
-                BitRead::Align,
-            ],
-        ),
+        bit_case("ranged", &[BitRead::Ranged(100, 100), BitRead::Ranged(0, 0), BitRead::Ranged(u64::MAX, 9)]),
+        bit_case("ranged signed", &[BitRead::RangedSigned(-3, 3, -3), BitRead::RangedSigned(-3, 3, 3)]),
+        bit_case("aligned", &[BitRead::Bits(3, 7), BitRead::Align, BitRead::Bits(8, 0xa5), BitRead::Align]),
     ];
     let given = |read: Value| json!({ "reads": [read] });
     let short = BitReader::new(&[0xff]).read_bits(9);
-    cases.push(refused(
-        "nine of eight bits",
-        given(json!({ "bits": 9 })),
-        &[0xff],
-        short,
-    ));
+    cases.push(refused("nine of eight bits", given(json!({ "bits": 9 })), &[0xff], short));
     let above = BitReader::new(&[101]).read_ranged(100);
-    cases.push(refused(
-        "above the range",
-        given(json!({ "max": "100" })),
-        &[101],
-        above,
-    ));
+    cases.push(refused("above the range", given(json!({ "max": "100" })), &[101], above));
     let mut padded = BitReader::new(&[0x81]);
     let padding = padded.read_bits(1).and_then(|_| padded.align());
     let reads = json!({ "reads": [{ "bits": 1 }, { "align": true }] });
@@ -220,36 +145,16 @@ fn bytes() -> Value {
         cases.push(refused(name, one(read), bytes, Err::<(), _>(error)));
     };
     let failed = |bytes: &'static [u8]| ByteReader::new(bytes);
-    refuse(
-        "cut off",
-        json!("u32"),
-        &[1, 2, 3],
-        failed(&[1, 2, 3]).read_u32().unwrap_err(),
-    );
-    refuse(
-        "a bool of two",
-        json!("bool"),
-        &[2],
-        failed(&[2]).read_bool().unwrap_err(),
-    );
+    refuse("cut off", json!("u32"), &[1, 2, 3], failed(&[1, 2, 3]).read_u32().unwrap_err());
+    refuse("a bool of two", json!("bool"), &[2], failed(&[2]).read_bool().unwrap_err());
     refuse(
         "longer than allowed",
         json!({ "str": 3 }),
         b"\x04four",
         failed(b"\x04four").read_str(3).unwrap_err(),
     );
-    refuse(
-        "longer than the input",
-        json!({ "blob": 9 }),
-        &[5, 1],
-        failed(&[5, 1]).read_blob(9).unwrap_err(),
-    );
-    refuse(
-        "no UTF-8",
-        json!({ "str": 3 }),
-        &[1, 0xff],
-        failed(&[1, 0xff]).read_str(3).unwrap_err(),
-    );
+    refuse("longer than the input", json!({ "blob": 9 }), &[5, 1], failed(&[5, 1]).read_blob(9).unwrap_err());
+    refuse("no UTF-8", json!({ "str": 3 }), &[1, 0xff], failed(&[1, 0xff]).read_str(3).unwrap_err());
     file(
         "Typed bytes. given.reads: what to read in turn; str and blob have their limit. A blob's value is hex.",
         cases,
@@ -274,12 +179,7 @@ fn names() -> Value {
     file(
         "Names. given.mode: hashed, or with_text. value.text is null if none was sent.",
         vec![
-            case(
-                "hashed",
-                given("hashed"),
-                &write(NameMode::Hashed, sword),
-                value(sword, None),
-            ),
+            case("hashed", given("hashed"), &write(NameMode::Hashed, sword), value(sword, None)),
             case(
                 "with text",
                 given("with_text"),
@@ -330,10 +230,7 @@ fn packet_numbers() -> Value {
             json!({ "value": full.0.to_string() }),
         )
     });
-    file(
-        "Packet numbers from their low 16 bits. given.largest: the largest number received.",
-        cases.to_vec(),
-    )
+    file("Packet numbers from their low 16 bits. given.largest: the largest number received.", cases.to_vec())
 }
 
 fn aliases() -> Value {
@@ -341,17 +238,9 @@ fn aliases() -> Value {
         let alias = Alias { slot, generation };
         let [low, high] = slot.to_le_bytes();
         let value = json!({ "slot": slot, "generation": generation, "script_int": alias.to_script_int() });
-        case(
-            &format!("slot {slot} generation {generation}"),
-            Value::Null,
-            &[low, high, generation],
-            value,
-        )
+        case(&format!("slot {slot} generation {generation}"), Value::Null, &[low, high, generation], value)
     });
-    file(
-        "Aliases as in a record, and the integer that scripts see.",
-        cases.to_vec(),
-    )
+    file("Aliases as in a record, and the integer that scripts see.", cases.to_vec())
 }
 
 fn quantized() -> Value {
@@ -376,10 +265,7 @@ fn quantized() -> Value {
             ));
         }
     }
-    let scale: Vec<u8> = [1i32, 32, 255]
-        .iter()
-        .flat_map(|word| word.to_le_bytes())
-        .collect();
+    let scale: Vec<u8> = [1i32, 32, 255].iter().flat_map(|word| word.to_le_bytes()).collect();
     let values = Profile::Standard.dequantize_scale(Words3::quantized([1, 32, 255]));
     cases.push(case(
         "scale",
@@ -415,9 +301,7 @@ fn rotations() -> Value {
             let packed = rotation.pack(width).expect("quantized rotations pack");
             let bytes = &packed.to_le_bytes()[..if bits == 10 { 4 } else { 6 }];
             assert_eq!(Rotation::unpack(packed, width), Ok(rotation));
-            let Rotation::SmallestThree { largest, steps } = rotation else {
-                unreachable!("quantized")
-            };
+            let Rotation::SmallestThree { largest, steps } = rotation else { unreachable!("quantized") };
             let value = json!({
                 "largest": largest, "steps": steps, "quaternion": singles(&rotation.dequantize(width)),
             });
@@ -435,18 +319,9 @@ fn rotations() -> Value {
         ("reserved bit", 15, 1 << 47),
         ("code 32767", 15, 32_767 << 2),
     ] {
-        let width = if bits == 10 {
-            RotationWidth::Ten
-        } else {
-            RotationWidth::Fifteen
-        };
+        let width = if bits == 10 { RotationWidth::Ten } else { RotationWidth::Fifteen };
         let bytes = &packed.to_le_bytes()[..if bits == 10 { 4 } else { 6 }];
-        cases.push(refused(
-            name,
-            json!({ "component_bits": bits }),
-            bytes,
-            Rotation::unpack(packed, width),
-        ));
+        cases.push(refused(name, json!({ "component_bits": bits }), bytes, Rotation::unpack(packed, width)));
     }
     file("Smallest-three rotations. value.quaternion: x y z w.", cases)
 }
@@ -463,12 +338,7 @@ fn origins() -> Value {
     let mut refuse = |name: &str, at: usize, patch: &[u8]| {
         let mut bad = bytes.clone();
         bad[at..at + patch.len()].copy_from_slice(patch);
-        cases.push(refused(
-            name,
-            Value::Null,
-            &bad,
-            SectorOrigin::read(&mut ByteReader::new(&bad)),
-        ));
+        cases.push(refused(name, Value::Null, &bad, SectorOrigin::read(&mut ByteReader::new(&bad))));
     };
     refuse("version 64", 24, &[64]);
     refuse("not a number", 0, &f64::NAN.to_le_bytes());

@@ -11,11 +11,7 @@ use netloom_wire::{ByteSink, ReadError};
 use serde_json::{Value, json};
 
 pub fn vectors() -> Vec<crate::VectorFile> {
-    vec![
-        ("wire_frame", frames()),
-        ("wire_stream_mask", stream_masks()),
-        ("wire_classic", classic()),
-    ]
+    vec![("wire_frame", frames()), ("wire_stream_mask", stream_masks()), ("wire_classic", classic())]
 }
 
 const PAYLOAD_BYTES_MAX: usize = 100;
@@ -72,10 +68,7 @@ fn frames() -> Value {
         };
         cases.push(refused_as(name, given.clone(), &stream, reason));
     }
-    file(
-        "Framed streams. value.left_over: bytes of a frame that is not whole yet.",
-        cases,
-    )
+    file("Framed streams. value.left_over: bytes of a frame that is not whole yet.", cases)
 }
 
 fn stream_masks() -> Value {
@@ -83,17 +76,9 @@ fn stream_masks() -> Value {
         let plain: Vec<u8> = (0..=99).collect();
         let mut masked = plain.clone();
         StreamMask::from_seed(seed).apply(&mut masked);
-        case(
-            &format!("seed {seed}"),
-            json!({ "seed": seed }),
-            &masked,
-            json!({ "plain": hex(&plain) }),
-        )
+        case(&format!("seed {seed}"), json!({ "seed": seed }), &masked, json!({ "plain": hex(&plain) }))
     });
-    file(
-        "The compatibility mask over the first 100 bytes of a stream.",
-        cases.to_vec(),
-    )
+    file("The compatibility mask over the first 100 bytes of a stream.", cases.to_vec())
 }
 
 fn entities(payload: &[u8]) -> Result<Vec<EntityPosition>, ReadError> {
@@ -124,60 +109,24 @@ fn described(datagram: &[u8]) -> Result<Value, ReadError> {
 
 fn classic() -> Value {
     let pair = [
-        EntityPosition {
-            id: 42,
-            x: 100.5,
-            y: 200.0,
-            vx: 5.0,
-            vy: 0.0,
-            kind: EntityPosition::PLAYER,
-        },
-        EntityPosition {
-            id: 100,
-            x: 400.0,
-            y: 150.5,
-            vx: -3.0,
-            vy: 1.0,
-            kind: EntityPosition::ENEMY,
-        },
+        EntityPosition { id: 42, x: 100.5, y: 200.0, vx: 5.0, vy: 0.0, kind: EntityPosition::PLAYER },
+        EntityPosition { id: 100, x: 400.0, y: 150.5, vx: -3.0, vy: 1.0, kind: EntityPosition::ENEMY },
     ];
     let input = PlayerInput::UP.with(PlayerInput::RIGHT).with(PlayerInput::SHOOT);
-    let shield = PowerupSpawned {
-        id: 55,
-        x: 250.0,
-        y: 180.0,
-        kind: PowerupSpawned::SHIELD,
-    };
+    let shield = PowerupSpawned { id: 55, x: 250.0, y: 180.0, kind: PowerupSpawned::SHIELD };
     let two = written(|out| encode_entity_positions(&pair, out));
     let good = [
-        (
-            "join",
-            written(|out| {
-                Packet {
-                    opcode: opcode::JOIN_LOBBY,
-                    payload: &[],
-                }
-                .encode(out)
-            }),
-        ),
+        ("join", written(|out| Packet { opcode: opcode::JOIN_LOBBY, payload: &[] }.encode(out))),
         ("up, right and shoot", written(|out| input.encode(out))),
         ("two entities", two.clone()),
         ("no entities", written(|out| encode_entity_positions(&[], out))),
-        (
-            "56 entities",
-            written(|out| encode_entity_positions(&[pair[0]; 56], out)),
-        ),
+        ("56 entities", written(|out| encode_entity_positions(&[pair[0]; 56], out))),
         ("a shield", written(|out| shield.encode(out))),
     ];
     let mut cases: Vec<Value> = good
         .iter()
         .map(|(name, datagram)| {
-            case(
-                name,
-                Value::Null,
-                datagram,
-                described(datagram).expect("a valid datagram"),
-            )
+            case(name, Value::Null, datagram, described(datagram).expect("a valid datagram"))
         })
         .collect();
     let patched = |at: usize, patch: &[u8]| {
@@ -193,14 +142,8 @@ fn classic() -> Value {
         ("a count too large for the payload", patched(3, &[3])),
         ("a count too small for the payload", patched(3, &[1])),
         ("57 entities announced", patched(3, &[57])),
-        (
-            "a place that is not a number",
-            patched(11, &f32::NAN.to_le_bytes()),
-        ),
-        (
-            "a power-up of 12 bytes",
-            vec![0x30, 12, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-        ),
+        ("a place that is not a number", patched(11, &f32::NAN.to_le_bytes())),
+        ("a power-up of 12 bytes", vec![0x30, 12, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
     ] {
         cases.push(refused(name, Value::Null, &datagram, described(&datagram)));
     }

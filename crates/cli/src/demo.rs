@@ -21,11 +21,7 @@ pub fn run() -> Result<ExitCode, String> {
         duplicate: 0.01,
         ..LinkConfig::default()
     };
-    let plan = Plan {
-        link,
-        traffic: Micros::from_secs(10),
-        ..Plan::new(game())
-    };
+    let plan = Plan { link, traffic: Micros::from_secs(10), ..Plan::new(game()) };
     let mut report = Report::new();
     let mut pair = Pair::connect(SEED, plan).map_err(|failure| failure.to_string())?;
     pair.finish(&mut report).map_err(|failure| failure.to_string())?;
@@ -44,19 +40,10 @@ fn print_channels(pair: &Pair) {
     let names = ["priority", "ordered", "unordered", "unreliable", "sequenced"];
     for (channel, name) in names.into_iter().enumerate() {
         let streams = pair.world.ledger().streams();
-        let sent: u32 = streams
-            .iter()
-            .map(|stream| stream.channels()[channel].sent())
-            .sum();
-        let delivered: u32 = streams
-            .iter()
-            .map(|stream| stream.channels()[channel].delivered())
-            .sum();
-        let latencies: Vec<f64> = streams
-            .iter()
-            .flat_map(|stream| stream.latencies_ms(channel))
-            .copied()
-            .collect();
+        let sent: u32 = streams.iter().map(|stream| stream.channels()[channel].sent()).sum();
+        let delivered: u32 = streams.iter().map(|stream| stream.channels()[channel].delivered()).sum();
+        let latencies: Vec<f64> =
+            streams.iter().flat_map(|stream| stream.latencies_ms(channel)).copied().collect();
         let quantiles = [0.5, 0.99].map(|share| figure(quantile(&latencies, share)));
         let counts = [name.to_owned(), sent.to_string(), delivered.to_string()];
         table.row(counts.into_iter().chain(quantiles));
@@ -66,16 +53,8 @@ fn print_channels(pair: &Pair) {
 
 fn print_measures(report: &Report) {
     let mut table = Table::new(&["measure", "value", "unit"]);
-    for measure in report
-        .measures()
-        .iter()
-        .filter(|measure| !is_latency(measure.name))
-    {
-        table.row([
-            measure.name.to_owned(),
-            figure(measure.value),
-            measure.unit.to_owned(),
-        ]);
+    for measure in report.measures().iter().filter(|measure| !is_latency(measure.name)) {
+        table.row([measure.name.to_owned(), figure(measure.value), measure.unit.to_owned()]);
     }
     println!("{table}");
 }

@@ -43,10 +43,7 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, String> {
         return Ok(ExitCode::SUCCESS);
     }
     let last_seed = args.seed.checked_add(args.runs);
-    let last_seed = last_seed.ok_or(format!(
-        "--seed {} leaves no room for {} runs",
-        args.seed, args.runs
-    ))?;
+    let last_seed = last_seed.ok_or(format!("--seed {} leaves no room for {} runs", args.seed, args.runs))?;
     let threads = args.threads.map_or_else(all_cores, usize::from);
     let mut failed = Vec::new();
     for scenario in select(args.scenario.as_deref().unwrap_or_default())? {
@@ -55,11 +52,7 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, String> {
         failed.extend(outcome.failed);
     }
     print_failures(&failed);
-    Ok(if failed.is_empty() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn all_cores() -> usize {
@@ -73,10 +66,7 @@ fn select(name: &str) -> Result<Vec<&'static dyn Scenario>, String> {
     let found = scenarios::find(name);
     found.map(|scenario| vec![scenario]).ok_or_else(|| {
         let known: Vec<_> = scenarios::ALL.iter().map(|scenario| scenario.name()).collect();
-        format!(
-            "there is no scenario \"{name}\"; known are {} and all",
-            known.join(", ")
-        )
+        format!("there is no scenario \"{name}\"; known are {} and all", known.join(", "))
     })
 }
 
@@ -102,11 +92,7 @@ fn print_summary(scenario: &dyn Scenario, outcome: &Outcome) {
     if outcome.runs == 1 {
         let mut table = Table::new(&["measure", "value", "unit"]);
         for row in rows {
-            table.row([
-                row.name.to_owned(),
-                figure(row.quantile(0.5)),
-                row.unit.to_owned(),
-            ]);
+            table.row([row.name.to_owned(), figure(row.quantile(0.5)), row.unit.to_owned()]);
         }
         println!("{table}");
         return;
@@ -114,11 +100,7 @@ fn print_summary(scenario: &dyn Scenario, outcome: &Outcome) {
     let mut table = Table::new(&["measure", "min", "median", "p95", "max", "unit"]);
     for row in rows {
         let quantiles = [0.0, 0.5, 0.95, 1.0].map(|share| figure(row.quantile(share)));
-        table.row(
-            std::iter::once(row.name.to_owned())
-                .chain(quantiles)
-                .chain([row.unit.to_owned()]),
-        );
+        table.row(std::iter::once(row.name.to_owned()).chain(quantiles).chain([row.unit.to_owned()]));
     }
     println!("{table}");
 }
@@ -129,17 +111,10 @@ fn print_failures(failed: &[FailedRun]) {
     }
     let commit = runner::commit();
     for run in failed.iter().take(FAILURES_SHOWN_MAX) {
-        eprintln!(
-            "FAILED {} with seed {} at commit {commit}: {}",
-            run.scenario, run.seed, run.failure
-        );
+        eprintln!("FAILED {} with seed {} at commit {commit}: {}", run.scenario, run.seed, run.failure);
         eprintln!("  replay: {}", run.replay_command());
     }
-    if let Some(more) = failed
-        .len()
-        .checked_sub(FAILURES_SHOWN_MAX)
-        .filter(|more| *more > 0)
-    {
+    if let Some(more) = failed.len().checked_sub(FAILURES_SHOWN_MAX).filter(|more| *more > 0) {
         eprintln!("and {more} more failures");
     }
 }

@@ -11,9 +11,7 @@ pub struct Table {
 impl Table {
     /// A table with these columns.
     pub fn new(header: &[&str]) -> Table {
-        Table {
-            rows: vec![header.iter().map(|cell| (*cell).to_owned()).collect()],
-        }
+        Table { rows: vec![header.iter().map(|cell| (*cell).to_owned()).collect()] }
     }
 
     /// Adds a row.
@@ -72,9 +70,6 @@ mod tests {
 
     #[test]
     fn figures_keep_a_sensible_precision() {
-        assert_eq!(
-            [0.0, 3.0, 1.256, 312.34, 45_678.9].map(figure),
-            ["0", "3", "1.26", "312.3", "45679"]
-        );
+        assert_eq!([0.0, 3.0, 1.256, 312.34, 45_678.9].map(figure), ["0", "3", "1.26", "312.3", "45679"]);
     }
 }

@@ -3,10 +3,7 @@
 use std::process::{Command, Output};
 
 fn netloom(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_netloom"))
-        .args(arguments)
-        .output()
-        .expect("the command starts")
+    Command::new(env!("CARGO_BIN_EXE_netloom")).args(arguments).output().expect("the command starts")
 }
 
 fn stdout(output: &Output) -> String {
@@ -22,11 +19,7 @@ fn without_arguments_it_shows_a_session() {
     let output = netloom(&[]);
     assert!(output.status.success(), "{}", stderr(&output));
     for word in ["handshake", "ordered", "sequenced", "p99"] {
-        assert!(
-            stdout(&output).contains(word),
-            "{word} is missing in\n{}",
-            stdout(&output)
-        );
+        assert!(stdout(&output).contains(word), "{word} is missing in\n{}", stdout(&output));
     }
     assert_eq!(stdout(&output), stdout(&netloom(&[])), "two runs differ");
 }
@@ -41,17 +34,8 @@ fn a_scenario_prints_its_summary_and_nothing_to_a_pipe_on_stderr() {
 
 #[test]
 fn the_number_of_threads_does_not_change_the_summary() {
-    let run = |threads| {
-        stdout(&netloom(&[
-            "sim",
-            "--scenario",
-            "clean",
-            "--runs",
-            "4",
-            "--threads",
-            threads,
-        ]))
-    };
+    let run =
+        |threads| stdout(&netloom(&["sim", "--scenario", "clean", "--runs", "4", "--threads", threads]));
     assert_eq!(run("1"), run("3"));
 }
 
@@ -59,11 +43,7 @@ fn the_number_of_threads_does_not_change_the_summary() {
 fn an_unknown_scenario_names_the_known_ones() {
     let output = netloom(&["sim", "--scenario", "typo"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        stderr(&output).contains("\"typo\"") && stderr(&output).contains("lossy"),
-        "{}",
-        stderr(&output)
-    );
+    assert!(stderr(&output).contains("\"typo\"") && stderr(&output).contains("lossy"), "{}", stderr(&output));
 }
 
 #[test]
@@ -84,15 +64,7 @@ fn impossible_arguments_are_refused_with_the_allowed_range() {
         assert_eq!(output.status.code(), Some(2));
         assert!(stderr(&output).contains("1.."), "{}", stderr(&output));
     }
-    let output = netloom(&[
-        "sim",
-        "--scenario",
-        "clean",
-        "--seed",
-        "18446744073709551615",
-        "--runs",
-        "2",
-    ]);
+    let output = netloom(&["sim", "--scenario", "clean", "--seed", "18446744073709551615", "--runs", "2"]);
     assert!(stderr(&output).contains("leaves no room"), "{}", stderr(&output));
     assert_eq!(netloom(&["sim"]).status.code(), Some(2), "a scenario is needed");
 }

@@ -35,10 +35,7 @@ pub struct Violation {
 impl Violation {
     /// A violation of `rule`.
     pub fn new(rule: &'static str, detail: impl Into<String>) -> Violation {
-        Violation {
-            rule,
-            detail: detail.into(),
-        }
+        Violation { rule, detail: detail.into() }
     }
 }
 
@@ -47,8 +44,5 @@ pub fn at_most(rule: &'static str, value: u64, limit: u64) -> Result<(), Violati
     if value <= limit {
         return Ok(());
     }
-    Err(Violation::new(
-        rule,
-        format!("{value} exceeds the limit of {limit}"),
-    ))
+    Err(Violation::new(rule, format!("{value} exceeds the limit of {limit}")))
 }

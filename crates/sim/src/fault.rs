@@ -118,10 +118,7 @@ impl Schedule {
 
     /// Adds a fault; those of equal time happen in the order in which they were added.
     pub fn at(mut self, time: Micros, fault: Fault) -> Schedule {
-        let place = self
-            .entries
-            .partition_point(|(other, _)| *other <= time)
-            .max(self.applied);
+        let place = self.entries.partition_point(|(other, _)| *other <= time).max(self.applied);
         self.entries.insert(place, (time, fault));
         self
     }
@@ -142,24 +139,12 @@ impl Schedule {
             let mut external = client;
             // Only the port moves: that is what a forgotten mapping costs behind most NATs.
             external.set_port(client.port().wrapping_add(1 + count));
-            schedule = schedule.at(
-                time(&mut draws),
-                Fault::Rebind {
-                    node: client,
-                    external,
-                },
-            );
+            schedule = schedule.at(time(&mut draws), Fault::Rebind { node: client, external });
         }
         let mut draws = rng.fork("clock jumps");
         for _ in 0..plan.clock_jumps {
             let by_micros = draws.between(0, 2_000_000) as i64 - 1_000_000;
-            schedule = schedule.at(
-                time(&mut draws),
-                Fault::ClockJump {
-                    node: client,
-                    by_micros,
-                },
-            );
+            schedule = schedule.at(time(&mut draws), Fault::ClockJump { node: client, by_micros });
         }
         schedule
     }
@@ -227,11 +212,7 @@ mod tests {
         let mut network = Network::new(0, LinkConfig::default()).unwrap();
         network.add_node(address(1));
         network.add_node(address(2));
-        Recorder {
-            network,
-            restarts: Vec::new(),
-            jumps: Vec::new(),
-        }
+        Recorder { network, restarts: Vec::new(), jumps: Vec::new() }
     }
 
     fn passes(recorder: &mut Recorder) -> bool {
@@ -245,20 +226,8 @@ mod tests {
     fn faults_happen_in_time_order_and_only_when_due() {
         let mut target = recorder();
         let mut schedule = Schedule::new()
-            .at(
-                Micros(30),
-                Fault::Heal {
-                    a: address(1),
-                    b: address(2),
-                },
-            )
-            .at(
-                Micros(10),
-                Fault::Partition {
-                    a: address(1),
-                    b: address(2),
-                },
-            )
+            .at(Micros(30), Fault::Heal { a: address(1), b: address(2) })
+            .at(Micros(10), Fault::Partition { a: address(1), b: address(2) })
             .at(Micros(20), Fault::Restart { node: address(2) });
         schedule.apply_due(Micros(9), &mut target).unwrap();
         assert!(passes(&mut target));
@@ -274,14 +243,9 @@ mod tests {
     #[test]
     fn a_rebind_starts_from_whatever_address_the_node_has() {
         let mut target = recorder();
-        let rebind = |host| Fault::Rebind {
-            node: address(1),
-            external: address(host),
-        };
-        let mut schedule = Schedule::new()
-            .at(Micros(1), rebind(3))
-            .at(Micros(2), rebind(4))
-            .at(Micros(3), rebind(2));
+        let rebind = |host| Fault::Rebind { node: address(1), external: address(host) };
+        let mut schedule =
+            Schedule::new().at(Micros(1), rebind(3)).at(Micros(2), rebind(4)).at(Micros(3), rebind(2));
         schedule.apply_due(Micros(2), &mut target).unwrap();
         assert_eq!(target.network.external(address(1)), address(4));
         let error = schedule.apply_due(Micros(3), &mut target).unwrap_err();
@@ -306,28 +270,14 @@ mod tests {
         assert_eq!(count(|fault| matches!(fault, Fault::Heal { .. })), 2);
         assert_eq!(count(|fault| matches!(fault, Fault::Rebind { .. })), 1);
         assert_eq!(count(|fault| matches!(fault, Fault::ClockJump { .. })), 3);
-        assert!(
-            draw(5)
-                .iter()
-                .all(|(time, _)| (1..=12).contains(&(time.0 / 1_000_000)))
-        );
+        assert!(draw(5).iter().all(|(time, _)| (1..=12).contains(&(time.0 / 1_000_000))));
     }
 
     #[test]
     fn an_impossible_link_is_reported() {
-        let config = LinkConfig {
-            corrupt: 2.0,
-            ..LinkConfig::default()
-        };
-        let fault = Fault::SetLink {
-            from: address(1),
-            to: address(2),
-            config,
-        };
-        let error = Schedule::new()
-            .at(Micros(0), fault)
-            .apply_due(Micros(0), &mut recorder())
-            .unwrap_err();
+        let config = LinkConfig { corrupt: 2.0, ..LinkConfig::default() };
+        let fault = Fault::SetLink { from: address(1), to: address(2), config };
+        let error = Schedule::new().at(Micros(0), fault).apply_due(Micros(0), &mut recorder()).unwrap_err();
         assert!(error.to_string().contains("`corrupt` is 2"));
     }
 }

@@ -144,10 +144,7 @@ impl Network {
         if self.socket_of.contains_key(&new_external) {
             return Err(RebindError::Taken(new_external));
         }
-        let socket = self
-            .socket_of
-            .remove(&old_external)
-            .ok_or(RebindError::Unknown(old_external))?;
+        let socket = self.socket_of.remove(&old_external).ok_or(RebindError::Unknown(old_external))?;
         self.socket_of.insert(new_external, socket);
         self.external_of.insert(socket, new_external);
         Ok(())
@@ -162,31 +159,19 @@ impl Network {
     pub fn send(&mut self, now: Micros, from: SocketAddr, to: SocketAddr, datagram: &[u8]) {
         let from_external = self.external(from);
         let to_socket = self.socket_of.get(&to).copied().unwrap_or(to);
-        let from_socket = if self.external_of.contains_key(&from) {
-            from
-        } else {
-            SPOOFED
-        };
+        let from_socket = if self.external_of.contains_key(&from) { from } else { SPOOFED };
         let key = (from_socket, to_socket);
         let is_blocked = self.blocked.contains(&key);
-        let copies = self
-            .link(from_socket, to_socket)
-            .admit(now, datagram.len(), is_blocked);
+        let copies = self.link(from_socket, to_socket).admit(now, datagram.len(), is_blocked);
         for mut copy in copies.into_iter().flatten() {
             let mut bytes = self.spare.pop().unwrap_or_default();
             bytes.clear();
             bytes.extend_from_slice(datagram);
             if copy.is_damaged {
-                self.link(from_socket, to_socket)
-                    .damage(&mut bytes, &mut copy.rng);
+                self.link(from_socket, to_socket).damage(&mut bytes, &mut copy.rng);
             }
-            let in_flight = InFlight {
-                sent_at: now,
-                from_external,
-                to_external: to,
-                link: key,
-                datagram: bytes,
-            };
+            let in_flight =
+                InFlight { sent_at: now, from_external, to_external: to, link: key, datagram: bytes };
             self.enqueue(copy.arrives_at, in_flight);
         }
     }
@@ -214,21 +199,14 @@ impl Network {
             // Swapped, not copied: the caller's old storage carries a later datagram.
             std::mem::swap(datagram, &mut arrived.datagram);
             self.spare.push(arrived.datagram);
-            return Some(Delivery {
-                at,
-                sent_at: arrived.sent_at,
-                from: arrived.from_external,
-                to,
-            });
+            return Some(Delivery { at, sent_at: arrived.sent_at, from: arrived.from_external, to });
         }
         None
     }
 
     /// How long a datagram sent now would wait in the bottleneck's queue.
     pub fn queue_delay(&self, now: Micros, from: SocketAddr, to: SocketAddr) -> Micros {
-        self.links
-            .get(&(from, to))
-            .map_or(Micros::ZERO, |link| link.queue_delay(now))
+        self.links.get(&(from, to)).map_or(Micros::ZERO, |link| link.queue_delay(now))
     }
 
     /// How many datagrams are on their way.
@@ -238,9 +216,7 @@ impl Network {
 
     /// What happened between two sockets in one direction.
     pub fn link_counters(&self, from: SocketAddr, to: SocketAddr) -> Counters {
-        self.links
-            .get(&(from, to))
-            .map_or_else(Counters::default, |link| link.counters)
+        self.links.get(&(from, to)).map_or_else(Counters::default, |link| link.counters)
     }
 
     /// What happened on all links together.

@@ -35,10 +35,7 @@ impl Report {
 
     /// The value of a name, if it was added.
     pub fn value(&self, name: &str) -> Option<f64> {
-        self.measures
-            .iter()
-            .find(|measure| measure.name == name)
-            .map(|measure| measure.value)
+        self.measures.iter().find(|measure| measure.name == name).map(|measure| measure.value)
     }
 
     /// Takes the values out.
@@ -77,11 +74,7 @@ impl Summary {
             let row = match self.rows.iter().position(|row| row.name == measure.name) {
                 Some(place) => &mut self.rows[place],
                 None => {
-                    self.rows.push(SummaryRow {
-                        name: measure.name,
-                        unit: measure.unit,
-                        values: Vec::new(),
-                    });
+                    self.rows.push(SummaryRow { name: measure.name, unit: measure.unit, values: Vec::new() });
                     self.rows.last_mut().expect("a row was just added")
                 }
             };
@@ -110,10 +103,7 @@ mod tests {
     #[test]
     fn quantiles_are_values_that_occurred() {
         let values: Vec<f64> = (1..=100).rev().map(f64::from).collect();
-        assert_eq!(
-            [0.0, 0.5, 0.95, 1.0].map(|share| quantile(&values, share)),
-            [1.0, 50.0, 95.0, 100.0]
-        );
+        assert_eq!([0.0, 0.5, 0.95, 1.0].map(|share| quantile(&values, share)), [1.0, 50.0, 95.0, 100.0]);
         assert_eq!(quantile(&[], 0.5), 0.0);
         assert_eq!(quantile(&[3.0], 0.99), 3.0);
     }
@@ -127,11 +117,8 @@ mod tests {
             report.add("loss", "%", 10.0 * value);
             summary.add(report.measures());
         }
-        let rows: Vec<_> = summary
-            .rows()
-            .iter()
-            .map(|row| (row.name, row.quantile(0.5), row.quantile(1.0)))
-            .collect();
+        let rows: Vec<_> =
+            summary.rows().iter().map(|row| (row.name, row.quantile(0.5), row.quantile(1.0))).collect();
         assert_eq!(rows, [("rtt", 2.0, 3.0), ("loss", 20.0, 30.0)]);
     }
 }

@@ -59,10 +59,7 @@ pub struct FailedRun {
 impl FailedRun {
     /// The one command that replays the run.
     pub fn replay_command(&self) -> String {
-        format!(
-            "cargo run --release -q -- sim --scenario {} --seed {}",
-            self.scenario, self.seed
-        )
+        format!("cargo run --release -q -- sim --scenario {} --seed {}", self.scenario, self.seed)
     }
 }
 
@@ -98,30 +95,17 @@ pub fn run_many(
                     own.push((seed, run_one(scenario, seed)));
                     progress();
                 }
-                results
-                    .lock()
-                    .unwrap_or_else(|poisoned| poisoned.into_inner())
-                    .append(&mut own);
+                results.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).append(&mut own);
             });
         }
     });
-    let mut results = results
-        .into_inner()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut results = results.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     results.sort_unstable_by_key(|(seed, _)| *seed);
-    let mut outcome = Outcome {
-        runs: results.len() as u64,
-        failed: Vec::new(),
-        summary: Summary::default(),
-    };
+    let mut outcome = Outcome { runs: results.len() as u64, failed: Vec::new(), summary: Summary::default() };
     for (seed, result) in results {
         match result {
             Ok(measures) => outcome.summary.add(&measures),
-            Err(failure) => outcome.failed.push(FailedRun {
-                scenario: scenario.name(),
-                seed,
-                failure,
-            }),
+            Err(failure) => outcome.failed.push(FailedRun { scenario: scenario.name(), seed, failure }),
         }
     }
     outcome
@@ -136,18 +120,14 @@ fn run_one(scenario: &dyn Scenario, seed: u64) -> Result<Vec<Measure>, Failure> 
         Err(panic) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-            Err(Failure::Panic(
-                text.unwrap_or("with a value that is no text").to_owned(),
-            ))
+            Err(Failure::Panic(text.unwrap_or("with a value that is no text").to_owned()))
         }
     }
 }
 
 /// The commit of the working directory, or "unknown" where there is no git.
 pub fn commit() -> String {
-    let output = Command::new("git")
-        .args(["rev-parse", "--short=12", "HEAD"])
-        .output();
+    let output = Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output();
     match output {
         Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).trim().to_owned(),
         _ => "unknown".to_owned(),

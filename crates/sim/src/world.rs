@@ -63,11 +63,7 @@ impl World {
     /// A world without nodes. All nodes that join must have the channels of `channels_of`.
     pub fn new(seed: u64, link: LinkConfig, channels_of: &Config) -> Result<World, Failure> {
         let network = Network::new(seed, link).map_err(|error| Failure::Setup(error.to_string()))?;
-        let promises = channels_of
-            .channels
-            .iter()
-            .map(|channel| promise(channel.kind))
-            .collect();
+        let promises = channels_of.channels.iter().map(|channel| promise(channel.kind)).collect();
         Ok(World {
             now: Micros::ZERO,
             tick: TICK,
@@ -132,9 +128,7 @@ impl World {
             connection.node == node && matches!(connection.phase, Phase::Connecting | Phase::Connected)
         };
         for connection in self.ledger.connections().iter().filter(open) {
-            self.nodes[node]
-                .endpoint
-                .disconnect(local, connection.peer, reason);
+            self.nodes[node].endpoint.disconnect(local, connection.peer, reason);
         }
         self.nodes[node].server = None;
         self.nodes[node].is_dirty = true;
@@ -175,11 +169,7 @@ impl World {
 
     /// The newest connection of a node.
     pub fn newest_connection(&self, node: usize) -> Option<&Connection> {
-        self.ledger
-            .connections()
-            .iter()
-            .rev()
-            .find(|connection| connection.node == node)
+        self.ledger.connections().iter().rev().find(|connection| connection.node == node)
     }
 
     /// Lets an attacker on the path remember what passes.
@@ -199,10 +189,7 @@ impl World {
 
     /// A failure at this moment.
     pub fn failure(&self, violation: Violation) -> Failure {
-        Failure::Violation {
-            at_ms: self.now.0 / 1_000,
-            violation,
-        }
+        Failure::Violation { at_ms: self.now.0 / 1_000, violation }
     }
 }
 
@@ -236,11 +223,7 @@ impl World {
     }
 
     fn next_step(&self) -> Micros {
-        if self
-            .nodes
-            .iter()
-            .any(|node| node.is_dirty && node.setup.driver == Driver::Eager)
-        {
+        if self.nodes.iter().any(|node| node.is_dirty && node.setup.driver == Driver::Eager) {
             return self.now;
         }
         let wakes = self
@@ -252,11 +235,7 @@ impl World {
         let is_eager = self.nodes.iter().any(|node| node.setup.driver == Driver::Eager);
         let arrival = self.network.next_delivery().filter(|_| is_eager);
         let others = [Some(self.next_tick), arrival, self.schedule.next_due()];
-        wakes
-            .chain(others.into_iter().flatten())
-            .min()
-            .unwrap_or(self.next_tick)
-            .max(self.now)
+        wakes.chain(others.into_iter().flatten()).min().unwrap_or(self.next_tick).max(self.now)
     }
 
     fn step(&mut self) -> Result<(), Failure> {
@@ -289,11 +268,9 @@ impl World {
             };
             let node = &mut self.nodes[index];
             let external = self.network.external(delivery.to);
-            self.observer
-                .handle_arrival(&delivery, external, node.is_listening(), &self.datagram);
+            self.observer.handle_arrival(&delivery, external, node.is_listening(), &self.datagram);
             let local = node.local(self.now);
-            node.endpoint
-                .handle_datagram(local, delivery.from, &mut self.datagram);
+            node.endpoint.handle_datagram(local, delivery.from, &mut self.datagram);
             node.is_dirty = true;
         }
     }

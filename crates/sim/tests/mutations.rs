@@ -40,12 +40,8 @@ fn every_deliberate_bug_is_caught() {
     let mut escaped = Vec::new();
     for mutation in Mutation::ALL {
         set(mutation);
-        let runs = hunters(mutation)
-            .into_iter()
-            .flat_map(|name| (0..SEEDS).map(move |seed| (name, seed)));
-        let caught = runs
-            .into_iter()
-            .find_map(|(name, seed)| Some((name, seed, caught_by(name, seed)?)));
+        let runs = hunters(mutation).into_iter().flat_map(|name| (0..SEEDS).map(move |seed| (name, seed)));
+        let caught = runs.into_iter().find_map(|(name, seed)| Some((name, seed, caught_by(name, seed)?)));
         set(Mutation::None);
         match caught {
             Some((name, seed, how)) => println!("{mutation:?}: caught by {name} with seed {seed}: {how}"),

@@ -10,17 +10,10 @@ use netloom_sim::scenarios;
 fn every_scenario_holds() {
     for scenario in scenarios::ALL {
         // Those that simulate hundreds of clients or hundreds of thousands of packets take a second each.
-        let runs = if matches!(scenario.name(), "crowd" | "wrap") {
-            1
-        } else {
-            10
-        };
+        let runs = if matches!(scenario.name(), "crowd" | "wrap") { 1 } else { 10 };
         let outcome = run_many(*scenario, 0..runs, 2, &|| {});
-        let failed: Vec<_> = outcome
-            .failed
-            .iter()
-            .map(|run| (run.replay_command(), run.failure.to_string()))
-            .collect();
+        let failed: Vec<_> =
+            outcome.failed.iter().map(|run| (run.replay_command(), run.failure.to_string())).collect();
         assert!(failed.is_empty(), "{failed:#?}");
     }
 }

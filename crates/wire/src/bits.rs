@@ -48,13 +48,7 @@ pub struct BitWriter<'a> {
 impl<'a> BitWriter<'a> {
     /// A writer that starts at the first bit of `buffer`.
     pub fn new(buffer: &'a mut [u8]) -> BitWriter<'a> {
-        BitWriter {
-            buffer,
-            byte: 0,
-            pending: 0,
-            pending_count: 0,
-            fault: None,
-        }
+        BitWriter { buffer, byte: 0, pending: 0, pending_count: 0, fault: None }
     }
 
     /// Bits written so far.
@@ -64,11 +58,7 @@ impl<'a> BitWriter<'a> {
 
     /// Bits that still fit; zero after a failure.
     pub fn remaining_bits(&self) -> usize {
-        if self.fault.is_some() {
-            0
-        } else {
-            self.buffer.len() * 8 - self.bit_len()
-        }
+        if self.fault.is_some() { 0 } else { self.buffer.len() * 8 - self.bit_len() }
     }
 
     /// Writes the low `count` bits of `value`, 0 to 64 of them.
@@ -81,10 +71,7 @@ impl<'a> BitWriter<'a> {
     /// Appends a run of at most 64 bits that was encoded before. Bits of `run` from `count` upwards must be zero.
     #[inline]
     pub fn append_bits(&mut self, run: u64, count: u32) {
-        debug_assert!(
-            count <= 64 && run & !low_mask(count) == 0,
-            "bits above the count must be zero"
-        );
+        debug_assert!(count <= 64 && run & !low_mask(count) == 0, "bits above the count must be zero");
         if count <= STORE_BITS_MAX {
             self.store(run, count);
         } else {
@@ -138,10 +125,7 @@ impl<'a> BitWriter<'a> {
     /// Writes a value of `min..=max` as its distance from `min`; any other one is an error.
     pub fn write_ranged_signed(&mut self, value: i64, min: i64, max: i64) {
         if min <= value && value <= max {
-            self.append_bits(
-                value.wrapping_sub(min) as u64,
-                bits_for(max.wrapping_sub(min) as u64),
-            );
+            self.append_bits(value.wrapping_sub(min) as u64, bits_for(max.wrapping_sub(min) as u64));
         } else {
             self.fail(WriteError::OutOfRange);
         }
@@ -212,20 +196,12 @@ pub struct BitReader<'a> {
 impl<'a> BitReader<'a> {
     /// A reader of all bits of `bytes`.
     pub fn new(bytes: &'a [u8]) -> BitReader<'a> {
-        BitReader {
-            bytes,
-            bit: 0,
-            bit_end: bytes.len().saturating_mul(8),
-        }
+        BitReader { bytes, bit: 0, bit_end: bytes.len().saturating_mul(8) }
     }
 
     /// A reader of the first `bit_len` bits of `bytes`; `None` if there are fewer.
     pub fn with_bit_len(bytes: &'a [u8], bit_len: usize) -> Option<BitReader<'a>> {
-        (bit_len <= bytes.len().saturating_mul(8)).then_some(BitReader {
-            bytes,
-            bit: 0,
-            bit_end: bit_len,
-        })
+        (bit_len <= bytes.len().saturating_mul(8)).then_some(BitReader { bytes, bit: 0, bit_end: bit_len })
     }
 
     /// Bits read so far.
@@ -326,22 +302,14 @@ impl<'a> BitReader<'a> {
             return Err(ReadError::TrailingData);
         }
         let rest = self.remaining_bits() as u32;
-        if self.read_bits(rest)? == 0 {
-            Ok(())
-        } else {
-            Err(ReadError::ReservedBits)
-        }
+        if self.read_bits(rest)? == 0 { Ok(()) } else { Err(ReadError::ReservedBits) }
     }
 
     /// At least 57 bits from the current position, zero past the end of the bytes.
     #[inline]
     fn load(&self) -> u64 {
         let byte = self.bit / 8;
-        let word = match self
-            .bytes
-            .get(byte..byte + 8)
-            .and_then(|slot| slot.try_into().ok())
-        {
+        let word = match self.bytes.get(byte..byte + 8).and_then(|slot| slot.try_into().ok()) {
             Some(slot) => u64::from_le_bytes(slot),
             None => self.load_at_the_end(byte),
         };

@@ -126,12 +126,7 @@ pub struct ByteWriter<'a> {
 impl<'a> ByteWriter<'a> {
     /// A writer that starts at the first byte of `buffer`.
     pub fn new(buffer: &'a mut [u8]) -> ByteWriter<'a> {
-        ByteWriter {
-            buffer,
-            position: 0,
-            name_mode: NameMode::Hashed,
-            fault: None,
-        }
+        ByteWriter { buffer, position: 0, name_mode: NameMode::Hashed, fault: None }
     }
 
     /// The same writer with another form of names.
@@ -147,11 +142,7 @@ impl<'a> ByteWriter<'a> {
 
     /// Bytes that still fit; zero after a failure.
     pub fn remaining(&self) -> usize {
-        if self.fault.is_some() {
-            0
-        } else {
-            self.buffer.len() - self.position
-        }
+        if self.fault.is_some() { 0 } else { self.buffer.len() - self.position }
     }
 
     /// The number of bytes written, or the first failure.
@@ -169,11 +160,7 @@ impl ByteSink for ByteWriter<'_> {
         if self.fault.is_some() {
             return;
         }
-        match self
-            .buffer
-            .get_mut(self.position..)
-            .and_then(|rest| rest.get_mut(..bytes.len()))
-        {
+        match self.buffer.get_mut(self.position..).and_then(|rest| rest.get_mut(..bytes.len())) {
             Some(slot) => {
                 slot.copy_from_slice(bytes);
                 self.position += bytes.len();
@@ -202,11 +189,7 @@ pub struct ByteReader<'a> {
 impl<'a> ByteReader<'a> {
     /// A reader that starts at the first of `bytes`.
     pub fn new(bytes: &'a [u8]) -> ByteReader<'a> {
-        ByteReader {
-            bytes,
-            position: 0,
-            name_mode: NameMode::Hashed,
-        }
+        ByteReader { bytes, position: 0, name_mode: NameMode::Hashed }
     }
 
     /// The same reader with another form of names.
@@ -388,11 +371,7 @@ impl<'a> ByteReader<'a> {
 
     /// Checks that every byte was read.
     pub fn finish(self) -> Result<(), ReadError> {
-        if self.remaining() == 0 {
-            Ok(())
-        } else {
-            Err(ReadError::TrailingData)
-        }
+        if self.remaining() == 0 { Ok(()) } else { Err(ReadError::TrailingData) }
     }
 }
 

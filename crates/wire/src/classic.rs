@@ -115,11 +115,7 @@ impl PlayerInput {
 
     /// Writes the whole datagram.
     pub fn encode(self, out: &mut [u8]) -> Result<usize, WriteError> {
-        Packet {
-            opcode: opcode::PLAYER_INPUT,
-            payload: &[self.0],
-        }
-        .encode(out)
+        Packet { opcode: opcode::PLAYER_INPUT, payload: &[self.0] }.encode(out)
     }
 }
 
@@ -164,11 +160,7 @@ pub fn encode_entity_positions(entities: &[EntityPosition], out: &mut [u8]) -> R
         return Err(WriteError::TooLong);
     }
     let mut writer = ByteWriter::new(out);
-    write_header(
-        opcode::ENTITY_POSITIONS,
-        (4 + ENTITY_BYTES * entities.len()) as u16,
-        &mut writer,
-    );
+    write_header(opcode::ENTITY_POSITIONS, (4 + ENTITY_BYTES * entities.len()) as u16, &mut writer);
     writer.write_u32(entities.len() as u32);
     for entity in entities {
         writer.write_u32(entity.id);

@@ -86,21 +86,13 @@ impl CodeTable {
         if let Some((symbol, &bits)) = lengths.iter().enumerate().find(|&(_, &bits)| !is_valid(bits)) {
             return Err(CodeError::Length { symbol, bits });
         }
-        let filled = lengths
-            .iter()
-            .map(|&bits| 1u64 << (CODE_BITS_MAX - u32::from(bits)))
-            .sum();
+        let filled = lengths.iter().map(|&bits| 1u64 << (CODE_BITS_MAX - u32::from(bits))).sum();
         if filled != 1 << CODE_BITS_MAX {
             return Err(CodeError::Kraft { filled });
         }
         let codes = canonical_codes(lengths);
         let lookup_bits = lengths.iter().max().copied().map_or(1, u32::from);
-        Ok(CodeTable {
-            lookup: lookup_of(&codes, lookup_bits),
-            codes,
-            lookup_bits,
-            id: table_id(lengths),
-        })
+        Ok(CodeTable { lookup: lookup_of(&codes, lookup_bits), codes, lookup_bits, id: table_id(lengths) })
     }
 
     /// A code for symbols that were seen `counts` times, shortest on average among those of at most
@@ -129,9 +121,7 @@ impl CodeTable {
 
     /// The bits that `symbol` takes; `None` if the table has no such symbol.
     pub fn bit_len(&self, symbol: u8) -> Option<u32> {
-        self.codes
-            .get(usize::from(symbol))
-            .map(|code| u32::from(code.length))
+        self.codes.get(usize::from(symbol)).map(|code| u32::from(code.length))
     }
 
     /// Writes `symbol`; one that the table lacks is an error.
@@ -176,10 +166,7 @@ fn canonical_codes(lengths: &[u8]) -> Vec<Code> {
     for length in 1..=CODE_BITS_MAX as u8 {
         next <<= 1;
         for (code, _) in codes.iter_mut().zip(lengths).filter(|(_, bits)| **bits == length) {
-            *code = Code {
-                bits: next.reverse_bits() >> (16 - length),
-                length,
-            };
+            *code = Code { bits: next.reverse_bits() >> (16 - length), length };
             next += 1;
         }
     }
@@ -191,10 +178,7 @@ fn lookup_of(codes: &[Code], lookup_bits: u32) -> Vec<Lookup> {
     for (symbol, code) in codes.iter().enumerate() {
         let every = 1 << code.length;
         for entry in lookup.iter_mut().skip(usize::from(code.bits)).step_by(every) {
-            *entry = Lookup {
-                symbol: symbol as u8,
-                length: code.length,
-            };
+            *entry = Lookup { symbol: symbol as u8, length: code.length };
         }
     }
     lookup

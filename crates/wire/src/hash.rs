@@ -75,9 +75,6 @@ mod tests {
 
     #[test]
     fn pieces_hash_like_the_whole() {
-        assert_eq!(
-            Fnv64::new().with(b"foo").with(b"bar").value(),
-            fnv1a_64(b"foobar")
-        );
+        assert_eq!(Fnv64::new().with(b"foo").with(b"bar").value(), fnv1a_64(b"foobar"));
     }
 }

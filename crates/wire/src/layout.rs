@@ -99,10 +99,7 @@ pub(crate) fn write_raw<S: ByteSink + ?Sized>(words: [i32; 3], sink: &mut S) {
 
 #[inline]
 pub(crate) fn read_raw(reader: &mut ByteReader<'_>) -> Result<Words3, ReadError> {
-    let words = Words3 {
-        words: read_words(reader)?,
-        raw: true,
-    };
+    let words = Words3 { words: read_words(reader)?, raw: true };
     if words.raw_values().iter().any(|value| !value.is_finite()) {
         return Err(ReadError::NonFinite);
     }
@@ -168,10 +165,7 @@ fn write_fifteen<S: ByteSink + ?Sized>(rotation: Rotation, sink: &mut S) {
 #[inline]
 fn read_fifteen(reader: &mut ByteReader<'_>) -> Result<Rotation, ReadError> {
     let [a, b, c, d, e, f] = reader.read_array()?;
-    Rotation::unpack(
-        u64::from_le_bytes([a, b, c, d, e, f, 0, 0]),
-        RotationWidth::Fifteen,
-    )
+    Rotation::unpack(u64::from_le_bytes([a, b, c, d, e, f, 0, 0]), RotationWidth::Fifteen)
 }
 
 /// Four f32 of a unit quaternion.
@@ -179,9 +173,7 @@ fn read_fifteen(reader: &mut ByteReader<'_>) -> Result<Rotation, ReadError> {
 fn write_quaternion<S: ByteSink + ?Sized>(rotation: Rotation, sink: &mut S) {
     match rotation {
         Rotation::Raw(quaternion) if Rotation::from_raw(quaternion).is_ok() => {
-            quaternion
-                .into_iter()
-                .for_each(|component| sink.write_f32(component));
+            quaternion.into_iter().for_each(|component| sink.write_f32(component));
         }
         _ => sink.fail(WriteError::OutOfRange),
     }

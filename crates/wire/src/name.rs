@@ -91,10 +91,7 @@ pub struct NameRegistry {
 impl NameRegistry {
     /// An empty registry for at most `capacity` names.
     pub fn new(capacity: usize) -> NameRegistry {
-        NameRegistry {
-            texts: BTreeMap::new(),
-            capacity,
-        }
+        NameRegistry { texts: BTreeMap::new(), capacity }
     }
 
     /// Registers `text`. Registering the same text again is no error and changes nothing.
@@ -116,9 +113,7 @@ impl NameRegistry {
                 });
             }
             None if self.texts.len() >= self.capacity => {
-                return Err(NameError::Full {
-                    capacity: self.capacity,
-                });
+                return Err(NameError::Full { capacity: self.capacity });
             }
             None => {}
         }
@@ -168,17 +163,10 @@ mod tests {
     #[test]
     fn two_texts_with_one_hash_cannot_both_be_registered() {
         let (first, second) = ("8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ");
-        assert_eq!(
-            Name::of(first),
-            Name::of(second),
-            "a known collision of FNV-1a 64"
-        );
+        assert_eq!(Name::of(first), Name::of(second), "a known collision of FNV-1a 64");
         let mut registry = NameRegistry::new(4);
         registry.register(first).unwrap();
-        assert!(matches!(
-            registry.register(second),
-            Err(NameError::Collision { .. })
-        ));
+        assert!(matches!(registry.register(second), Err(NameError::Collision { .. })));
         assert_eq!(registry.resolve(Name::of(second)), Some(first));
     }
 
@@ -186,10 +174,7 @@ mod tests {
     fn empty_long_and_surplus_names_are_refused() {
         let mut registry = NameRegistry::new(1);
         assert_eq!(registry.register(""), Err(NameError::Empty));
-        assert_eq!(
-            registry.register(&"x".repeat(256)),
-            Err(NameError::TooLong { length: 256 })
-        );
+        assert_eq!(registry.register(&"x".repeat(256)), Err(NameError::TooLong { length: 256 }));
         registry.register(&"x".repeat(255)).unwrap();
         assert_eq!(registry.register("y"), Err(NameError::Full { capacity: 1 }));
     }

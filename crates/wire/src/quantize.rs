@@ -78,11 +78,7 @@ fn to_finite_f32(value: f64, counters: &mut QuantizeCounters) -> f32 {
     let limit = f64::from(f32::MAX);
     counters.non_finite += u64::from(!finite);
     counters.saturated += u64::from(finite && value.abs() > limit);
-    if finite {
-        value.clamp(-limit, limit) as f32
-    } else {
-        0.0
-    }
+    if finite { value.clamp(-limit, limit) as f32 } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -88,15 +88,10 @@ impl<'a> Record<'a> {
     /// Reads one record from the start of `bytes`: the record and its length. Every value is checked.
     #[inline]
     pub fn decode(bytes: &'a [u8]) -> Result<(Record<'a>, usize), ReadError> {
-        let header = bytes
-            .first_chunk::<RECORD_HEADER_BYTES>()
-            .ok_or(ReadError::UnexpectedEnd)?;
+        let header = bytes.first_chunk::<RECORD_HEADER_BYTES>().ok_or(ReadError::UnexpectedEnd)?;
         let [slot_low, slot_high, generation, mask, profile_byte, sequence] = *header;
         let header = Header {
-            alias: Alias {
-                slot: u16::from_le_bytes([slot_low, slot_high]),
-                generation,
-            },
+            alias: Alias { slot: u16::from_le_bytes([slot_low, slot_high]), generation },
             mask,
             profile: Profile::from_bits(profile_byte),
             origin_version: OriginVersion::new(profile_byte >> 2),
@@ -116,14 +111,7 @@ impl<'a> Record<'a> {
         let mut writer = ByteWriter::new(out);
         let [slot_low, slot_high] = self.alias.slot.to_le_bytes();
         let profile = self.profile as u8 | self.origin_version.get() << 2;
-        writer.write_bytes(&[
-            slot_low,
-            slot_high,
-            self.alias.generation,
-            mask,
-            profile,
-            self.sequence.0,
-        ]);
+        writer.write_bytes(&[slot_low, slot_high, self.alias.generation, mask, profile, self.sequence.0]);
         if let Some(position) = self.position {
             if position.raw {
                 write_raw(position.words, &mut writer)
@@ -151,13 +139,7 @@ impl<'a> Record<'a> {
     }
 
     fn decode_as<L: Layout>(bytes: &'a [u8], header: Header) -> Result<(Record<'a>, usize), ReadError> {
-        let Header {
-            alias,
-            mask,
-            profile,
-            origin_version,
-            sequence,
-        } = header;
+        let Header { alias, mask, profile, origin_version, sequence } = header;
         let mut reader = ByteReader::new(bytes);
         reader.read_bytes(RECORD_HEADER_BYTES)?;
         let has = |flag: u8| mask & flag != 0;
@@ -166,26 +148,15 @@ impl<'a> Record<'a> {
             true => Some(L::read_triple(&mut reader)?),
             false => None,
         };
-        let rotation = if has(HAS_ROTATION) {
-            Some(L::read_rotation(&mut reader)?)
-        } else {
-            None
-        };
+        let rotation = if has(HAS_ROTATION) { Some(L::read_rotation(&mut reader)?) } else { None };
         let scale = match has(HAS_SCALE) {
             true if has(RAW_SCALE) || profile == Profile::None => Some(read_raw(&mut reader)?),
             true => Some(layout::read_scale(&mut reader)?),
             false => None,
         };
-        let properties = if has(HAS_PROPERTIES) {
-            Some(reader.read_blob(RECORD_PROPERTIES_BYTES_MAX)?)
-        } else {
-            None
-        };
-        let velocity = if has(HAS_VELOCITY) {
-            Some(L::read_triple(&mut reader)?)
-        } else {
-            None
-        };
+        let properties =
+            if has(HAS_PROPERTIES) { Some(reader.read_blob(RECORD_PROPERTIES_BYTES_MAX)?) } else { None };
+        let velocity = if has(HAS_VELOCITY) { Some(L::read_triple(&mut reader)?) } else { None };
         let record = Record {
             alias,
             profile,
@@ -220,10 +191,7 @@ impl<'a> Record<'a> {
             | bit(self.velocity.is_some(), HAS_VELOCITY)
             | bit(self.teleport, TELEPORT)
             | bit(quantizes && self.scale.is_some_and(|scale| scale.raw), RAW_SCALE)
-            | bit(
-                quantizes && self.position.is_some_and(|position| position.raw),
-                RAW_POSITION,
-            )
+            | bit(quantizes && self.position.is_some_and(|position| position.raw), RAW_POSITION)
     }
 }
 

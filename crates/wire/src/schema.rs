@@ -95,10 +95,7 @@ pub struct Schema {
 impl Schema {
     /// Begins a schema.
     pub fn builder(name: &str) -> SchemaBuilder {
-        SchemaBuilder {
-            name: name.into(),
-            fields: Vec::new(),
-        }
+        SchemaBuilder { name: name.into(), fields: Vec::new() }
     }
 
     /// What the kind of object is called.
@@ -154,12 +151,7 @@ impl SchemaBuilder {
     /// Adds a field. Of two equally hot fields the one added first comes first.
     #[must_use]
     pub fn field(mut self, name: &str, kind: FieldKind, flags: SyncFlags, hotness: u8) -> SchemaBuilder {
-        self.fields.push(Field {
-            name: name.into(),
-            kind,
-            flags,
-            hotness,
-        });
+        self.fields.push(Field { name: name.into(), kind, flags, hotness });
         self
     }
 
@@ -173,17 +165,15 @@ impl SchemaBuilder {
         for field in &mut fields {
             check_name(&field.name)?;
             check_kind(field)?;
-            field.flags = field.flags.validated().map_err(|source| SchemaError::Flags {
-                field: field.name.to_string(),
-                source,
-            })?;
+            field.flags = field
+                .flags
+                .validated()
+                .map_err(|source| SchemaError::Flags { field: field.name.to_string(), source })?;
         }
         let mut names: Vec<&str> = fields.iter().map(|field| &*field.name).collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(SchemaError::DuplicateField {
-                field: pair[0].to_owned(),
-            });
+            return Err(SchemaError::DuplicateField { field: pair[0].to_owned() });
         }
         fields.sort_by_key(|field| core::cmp::Reverse(field.hotness));
         let hash = fnv1a_64(&canonical_bytes(&name, &fields));
@@ -194,23 +184,16 @@ impl SchemaBuilder {
 fn check_name(name: &str) -> Result<(), SchemaError> {
     match (1..=FIELD_NAME_BYTES_MAX).contains(&name.len()) {
         true => Ok(()),
-        false => Err(SchemaError::NameLength {
-            name: name.to_owned(),
-        }),
+        false => Err(SchemaError::NameLength { name: name.to_owned() }),
     }
 }
 
 fn check_kind(field: &Field) -> Result<(), SchemaError> {
     match field.kind {
         FieldKind::Text { bytes_max } | FieldKind::Bytes { bytes_max } if bytes_max > BLOB_BYTES_MAX => {
-            Err(SchemaError::BlobLimit {
-                field: field.name.to_string(),
-                bytes_max,
-            })
+            Err(SchemaError::BlobLimit { field: field.name.to_string(), bytes_max })
         }
-        kind if kind.bit_width().max() == 0 => Err(SchemaError::ZeroWidth {
-            field: field.name.to_string(),
-        }),
+        kind if kind.bit_width().max() == 0 => Err(SchemaError::ZeroWidth { field: field.name.to_string() }),
         _ => Ok(()),
     }
 }

@@ -64,10 +64,7 @@ mod tests {
             (127, &[0x7f]),
             (128, &[0x80, 0x01]),
             (300, &[0xac, 0x02]),
-            (
-                u64::MAX,
-                &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
-            ),
+            (u64::MAX, &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]),
         ] {
             let length = write(value, &mut out).unwrap();
             assert_eq!(&out[..length], bytes);
@@ -80,11 +77,7 @@ mod tests {
         assert_eq!(read(&[]), None);
         assert_eq!(read(&[0x80]), None);
         assert_eq!(read(&[0x80, 0x00]), None, "zero in two bytes");
-        assert_eq!(
-            read(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02]),
-            None,
-            "65 bits"
-        );
+        assert_eq!(read(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02]), None, "65 bits");
         assert_eq!(read(&[0x80; 11]), None);
         assert_eq!(write(128, &mut [0]), None);
     }

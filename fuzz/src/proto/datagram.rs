@@ -46,11 +46,7 @@ pub fn endpoint_datagram(data: &[u8]) {
 impl Attack {
     fn step(&mut self, input: &mut Input<'_>) {
         let operation = input.u8();
-        let target = if operation & 0x80 == 0 {
-            Side::Server
-        } else {
-            Side::Client
-        };
+        let target = if operation & 0x80 == 0 { Side::Server } else { Side::Client };
         match operation & 3 {
             0 => {
                 let count = usize::from(input.u8());
@@ -74,10 +70,7 @@ impl Attack {
     fn changed(&self, input: &mut Input<'_>) -> Vec<u8> {
         let recorded = &self.rig.recorded;
         let index = input.choice(recorded.len());
-        let mut datagram = recorded
-            .get(index)
-            .map(|sent| sent.bytes.clone())
-            .unwrap_or_default();
+        let mut datagram = recorded.get(index).map(|sent| sent.bytes.clone()).unwrap_or_default();
         let (at, count) = (usize::from(input.u16()), input.choice(32));
         for (slot, &byte) in datagram.iter_mut().skip(at).zip(input.bytes(count)) {
             *slot = byte;
@@ -101,9 +94,7 @@ impl Attack {
             self.received_from_stranger += datagram.len();
         }
         let now = self.rig.now;
-        self.rig
-            .endpoint(target)
-            .handle_datagram(now, from, &mut datagram);
+        self.rig.endpoint(target).handle_datagram(now, from, &mut datagram);
         self.rig.check_limits(target);
     }
 

@@ -32,10 +32,7 @@ fn check_payload(payload: &[u8], table: &ChannelTable) {
         return;
     };
     assert!(frames.left() > 0);
-    assert!(
-        payload[1..].starts_with(frames.block()),
-        "a block begins its payload"
-    );
+    assert!(payload[1..].starts_with(frames.block()), "a block begins its payload");
     let Ok(frames) = frames.collect::<Result<Vec<_>, _>>() else {
         return;
     };

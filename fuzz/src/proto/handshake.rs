@@ -47,15 +47,7 @@ fn check_requests(datagram: &[u8]) {
         let (claims, cookie) = (response.claims, response.cookie);
         let Ok(resume) = response.open(None) else { return };
         let resume = resume.as_ref();
-        let length = write_response(
-            &claims,
-            &cookie,
-            resume,
-            None,
-            PROTOCOL_ID,
-            datagram.len(),
-            &mut again,
-        );
+        let length = write_response(&claims, &cookie, resume, None, PROTOCOL_ID, datagram.len(), &mut again);
         let written =
             Response::parse(&mut again[..length], PROTOCOL_ID).expect("a Response that was written");
         assert_eq!((written.claims, written.cookie), (claims, cookie));

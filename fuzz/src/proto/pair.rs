@@ -129,10 +129,7 @@ impl Pair {
         let peer = self.ledger.connections()[connection].peer;
         if usize::from(channel) >= self.rig.server.config().channels.len() {
             let refused = self.rig.endpoint(side).send(peer, channel, &[]);
-            let expected = [
-                Err(SendError::NoSuchChannel(channel)),
-                Err(SendError::NotConnected),
-            ];
+            let expected = [Err(SendError::NoSuchChannel(channel)), Err(SendError::NotConnected)];
             assert!(expected.contains(&refused));
             return Ok(());
         }
@@ -167,9 +164,7 @@ impl Pair {
         let receiver = datagram.by.other();
         if datagram.to == self.rig.address(receiver) {
             let now = self.rig.now;
-            self.rig
-                .endpoint(receiver)
-                .handle_datagram(now, datagram.from, &mut datagram.bytes);
+            self.rig.endpoint(receiver).handle_datagram(now, datagram.from, &mut datagram.bytes);
         }
     }
 
@@ -182,13 +177,7 @@ impl Pair {
     fn duplicate(&mut self, index: usize) {
         let Datagram { by, from, to, .. } = self.network[index];
         let (bytes, is_damaged) = (self.network[index].bytes.clone(), self.network[index].is_damaged);
-        self.put(Datagram {
-            by,
-            from,
-            to,
-            bytes,
-            is_damaged,
-        });
+        self.put(Datagram { by, from, to, bytes, is_damaged });
     }
 
     /// Once per datagram and within one byte: what a checksum is certain to notice.
@@ -272,9 +261,7 @@ impl Pair {
         let now = self.rig.now;
         let peers: Vec<PeerId> = self.rig.endpoint(side).peers().collect();
         for peer in peers {
-            self.rig
-                .endpoint(side)
-                .disconnect(now, peer, DisconnectReason::Requested);
+            self.rig.endpoint(side).disconnect(now, peer, DisconnectReason::Requested);
         }
     }
 
@@ -287,16 +274,11 @@ impl Pair {
             let wakes = [self.rig.server.poll_timeout(), self.rig.client.poll_timeout()];
             let next = wakes.into_iter().flatten().min().unwrap_or(ends).min(ends);
             // Ten ticks a second at least, so that events that were held back come out.
-            let pause = (next - self.rig.now)
-                .min(Micros::from_millis(100))
-                .max(Micros(100));
+            let pause = (next - self.rig.now).min(Micros::from_millis(100)).max(Micros(100));
             self.run(pause)?;
             Side::BOTH.into_iter().for_each(|side| self.deliver_all(side));
             steps += 1;
-            assert!(
-                steps < HEALING_STEPS_MAX,
-                "an endpoint asks to be woken again and again"
-            );
+            assert!(steps < HEALING_STEPS_MAX, "an endpoint asks to be woken again and again");
         }
         self.check_healed()
     }
@@ -308,33 +290,20 @@ impl Pair {
         self.network.is_empty()
             && self.events == 0
             && open(0) == open(1)
-            && self
-                .ledger
-                .connections()
-                .iter()
-                .all(|side| is_settled(side.phase))
+            && self.ledger.connections().iter().all(|side| is_settled(side.phase))
             && self.ledger.live_streams().all(|stream| stream.is_complete())
     }
 
     fn check_healed(&self) -> Result<(), Violation> {
         for stream in self.ledger.live_streams() {
-            stream
-                .channels()
-                .iter()
-                .try_for_each(|channel| channel.check_drained())?;
+            stream.channels().iter().try_for_each(|channel| channel.check_drained())?;
         }
         for stream in self.ledger.streams() {
-            stream
-                .channels()
-                .iter()
-                .try_for_each(|channel| channel.check_outcomes())?;
+            stream.channels().iter().try_for_each(|channel| channel.check_outcomes())?;
         }
         let server_side = self.ledger.connected(Side::Server as usize).len();
         let client_side = self.ledger.connected(Side::Client as usize).len();
-        assert_eq!(
-            server_side, client_side,
-            "one side believes in a connection alone"
-        );
+        assert_eq!(server_side, client_side, "one side believes in a connection alone");
         Ok(())
     }
 }

@@ -119,9 +119,7 @@ impl Rig {
 
     /// Lets the client ask for a connection.
     pub fn connect(&mut self) -> PeerId {
-        self.client
-            .connect(self.now, self.server_address, None)
-            .expect("the client has no connection yet")
+        self.client.connect(self.now, self.server_address, None).expect("the client has no connection yet")
     }
 
     pub fn endpoint(&mut self, side: Side) -> &mut Endpoint {
@@ -144,11 +142,7 @@ impl Rig {
         let mut buffer = [0; DATAGRAM_MAX];
         let mut sent = Vec::new();
         while let Some(transmit) = self.endpoint(side).poll_transmit(now, &mut buffer) {
-            sent.push(Recorded {
-                by: side,
-                to: transmit.to,
-                bytes: buffer[..transmit.length].to_vec(),
-            });
+            sent.push(Recorded { by: side, to: transmit.to, bytes: buffer[..transmit.length].to_vec() });
             assert!(sent.len() < BURST_MAX, "{side:?} never stops sending");
         }
         self.recorded.extend_from_slice(&sent);
@@ -166,8 +160,7 @@ impl Rig {
             for mut sent in self.transmit(side) {
                 let from = self.address(side);
                 if sent.to == self.address(side.other()) {
-                    self.endpoint(side.other())
-                        .handle_datagram(now, from, &mut sent.bytes);
+                    self.endpoint(side.other()).handle_datagram(now, from, &mut sent.bytes);
                 }
             }
         }
@@ -176,23 +169,15 @@ impl Rig {
     /// Polls at most `count` events of a side and says how many messages were among them.
     pub fn drain_events(&mut self, side: Side, count: usize) -> usize {
         let endpoint = self.endpoint(side);
-        let limits: Vec<usize> = endpoint
-            .config()
-            .channels
-            .iter()
-            .map(|channel| channel.message_bytes_max)
-            .collect();
+        let limits: Vec<usize> =
+            endpoint.config().channels.iter().map(|channel| channel.message_bytes_max).collect();
         let mut messages = 0;
         for _ in 0..count {
             match endpoint.poll_event() {
                 None => break,
                 Some((_, Event::Message { channel, data })) => {
                     let max = limits[usize::from(channel)];
-                    assert!(
-                        data.len() <= max,
-                        "a message of {} bytes, {max} allowed",
-                        data.len()
-                    );
+                    assert!(data.len() <= max, "a message of {} bytes, {max} allowed", data.len());
                     messages += 1;
                 }
                 Some(_) => {}
@@ -212,10 +197,8 @@ pub fn check_limits(endpoint: &Endpoint) {
     let channels = &endpoint.config().channels;
     let pending_max: usize = channels.iter().map(|channel| channel.pending_bytes_max).sum();
     // The part that everything waits for is taken even when the rest is full, so that waiting can end.
-    let waiting_max: usize = channels
-        .iter()
-        .map(|channel| channel.receive_bytes_max + channel.message_bytes_max)
-        .sum();
+    let waiting_max: usize =
+        channels.iter().map(|channel| channel.receive_bytes_max + channel.message_bytes_max).sum();
     // Connected and disconnected need no room among the messages.
     let events_max = endpoint.config().events_queued_max + 2;
     assert!(endpoint.peer_count() <= PEERS_MAX);
@@ -223,16 +206,8 @@ pub fn check_limits(endpoint: &Endpoint) {
         let Some(stats) = endpoint.stats(peer) else {
             continue;
         };
-        assert!(
-            stats.pending_bytes <= pending_max,
-            "{} bytes pending",
-            stats.pending_bytes
-        );
-        assert!(
-            stats.waiting_bytes <= waiting_max,
-            "{} bytes waiting",
-            stats.waiting_bytes
-        );
+        assert!(stats.pending_bytes <= pending_max, "{} bytes pending", stats.pending_bytes);
+        assert!(stats.waiting_bytes <= waiting_max, "{} bytes waiting", stats.waiting_bytes);
         assert!(stats.queue_depth <= events_max, "{} events", stats.queue_depth);
     }
 }

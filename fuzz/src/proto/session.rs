@@ -65,23 +65,13 @@ impl Mad {
         assert_eq!(rig.endpoint(victim).state(peer), State::Connected);
         let newest = |by: Side| {
             let sent = rig.recorded.iter().rev().filter(|sent| sent.by == by);
-            sent.filter_map(|sent| Header::parse(&sent.bytes, true).ok())
-                .map(|(header, _)| header)
-                .next()
+            sent.filter_map(|sent| Header::parse(&sent.bytes, true).ok()).map(|(header, _)| header).next()
         };
         // Only the client has to speak first; a server that said nothing yet is at packet zero.
         let session = newest(Side::Client).expect("the client has greeted").session;
         let number = newest(victim.other()).map_or(0, |header| header.number.wrapping_add(1));
         let victim_number = newest(victim).map_or(0, |header| header.number);
-        Mad {
-            rig,
-            victim,
-            peer,
-            session,
-            number,
-            victim_number,
-            messages: 0,
-        }
+        Mad { rig, victim, peer, session, number, victim_number, messages: 0 }
     }
 
     fn step(&mut self, input: &mut Input<'_>) {
@@ -123,29 +113,17 @@ impl Mad {
         let room = DATAGRAM_MAX - length - CRC_BYTES;
         let count = usize::from(input.u16()) % (room + 1);
         // Long payloads from few bytes: the fuzzer need not write out a kilobyte of filler.
-        let given = if operation & 2 != 0 {
-            usize::from(input.u8())
-        } else {
-            count
-        };
+        let given = if operation & 2 != 0 { usize::from(input.u8()) } else { count };
         datagram.extend_from_slice(input.bytes(given.min(count)));
         datagram.resize(length + count, 0x5a);
         datagram.extend_from_slice(&checksum(&datagram));
         let (now, from) = (self.rig.now, self.rig.address(self.victim.other()));
-        self.rig
-            .endpoint(self.victim)
-            .handle_datagram(now, from, &mut datagram);
+        self.rig.endpoint(self.victim).handle_datagram(now, from, &mut datagram);
     }
 
     fn let_victim_send(&mut self, channel: u8, bytes: usize) {
-        let sent = self
-            .rig
-            .endpoint(self.victim)
-            .send(self.peer, channel, &vec![0xa5; bytes]);
-        assert!(!matches!(
-            sent,
-            Err(SendError::TagOnReliable(_) | SendError::TagOnFragments { .. })
-        ));
+        let sent = self.rig.endpoint(self.victim).send(self.peer, channel, &vec![0xa5; bytes]);
+        assert!(!matches!(sent, Err(SendError::TagOnReliable(_) | SendError::TagOnFragments { .. })));
     }
 
     fn pass_time(&mut self, duration: Micros) {
@@ -162,19 +140,14 @@ impl Mad {
     /// Whatever happened, the victim can still say goodbye and is rid of the peer when its time is up.
     fn end(mut self) -> usize {
         let now = self.rig.now;
-        self.rig
-            .endpoint(self.victim)
-            .disconnect(now, self.peer, DisconnectReason::Kicked);
+        self.rig.endpoint(self.victim).disconnect(now, self.peer, DisconnectReason::Kicked);
         for _ in 0..FAREWELL_TICKS {
             self.pass_time(Micros::from_millis(50));
             self.messages += self.rig.drain_events(self.victim, usize::MAX);
         }
         let endpoint = self.rig.endpoint(self.victim);
         assert_eq!(endpoint.peer_count(), 0);
-        assert!(
-            endpoint.stats(self.peer).is_none(),
-            "the place of a peer that left is free"
-        );
+        assert!(endpoint.stats(self.peer).is_none(), "the place of a peer that left is free");
         self.messages
     }
 }
@@ -188,18 +161,12 @@ mod tests {
     fn the_seeds_get_their_messages_through() {
         let delivered = |name: &str| {
             let seeds = seeds::all();
-            let seed = seeds
-                .iter()
-                .find(|seed| (seed.target, seed.name) == ("endpoint_session", name));
+            let seed = seeds.iter().find(|seed| (seed.target, seed.name) == ("endpoint_session", name));
             run(&seed.expect("a seed of this name").bytes)
         };
         assert_eq!(delivered("messages"), 5);
         assert_eq!(delivered("fragments"), 7);
         assert_eq!(delivered("large_message"), 1);
-        assert_eq!(
-            delivered("redundancy"),
-            9,
-            "one of them was never sent but as a copy"
-        );
+        assert_eq!(delivered("redundancy"), 9, "one of them was never sent but as a copy");
     }
 }

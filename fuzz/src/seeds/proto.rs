@@ -22,12 +22,7 @@ fn header(kind: PacketType, session: SessionRef, ack_width: Option<u8>) -> Vec<u
         kind,
         session,
         number: 41,
-        ack: ack_width.map(|width| Ack {
-            newest: 40,
-            delay_ms: 3,
-            bits: 0b1011,
-            width,
-        }),
+        ack: ack_width.map(|width| Ack { newest: 40, delay_ms: 3, bits: 0b1011, width }),
         protected: kind == PacketType::Data,
     };
     let mut out = [0; HEADER_MAX];
@@ -41,16 +36,8 @@ fn headers() -> Vec<Seed> {
     let id = SessionRef::Id(0x0123_4567_89ab_cdef);
     vec![
         seed(target, "plain_data", &[&header(PacketType::Data, id, Some(64))]),
-        seed(
-            target,
-            "aliased_ack",
-            &[&header(PacketType::Ack, SessionRef::Alias(7), Some(16))],
-        ),
-        seed(
-            target,
-            "sealed_keepalive",
-            &[&header(PacketType::KeepAlive, SessionRef::Address, Some(32))],
-        ),
+        seed(target, "aliased_ack", &[&header(PacketType::Ack, SessionRef::Alias(7), Some(16))]),
+        seed(target, "sealed_keepalive", &[&header(PacketType::KeepAlive, SessionRef::Address, Some(32))]),
         seed(target, "disconnect", &[&header(PacketType::Disconnect, id, None)]),
     ]
 }
@@ -63,13 +50,7 @@ fn message(channel: u8, id: u16, fragment: Option<(u16, u16)>, data: &[u8]) -> M
         ChannelKind::Unreliable,
         ChannelKind::Sequenced,
     ];
-    MessageFrame {
-        channel,
-        kind: kinds[usize::from(channel)],
-        id,
-        fragment,
-        data,
-    }
+    MessageFrame { channel, kind: kinds[usize::from(channel)], id, fragment, data }
 }
 
 fn payload(messages: &[MessageFrame<'_>], links: &[LinkFrame<'_>]) -> Vec<u8> {
@@ -111,15 +92,8 @@ fn fragments() -> Vec<u8> {
 fn redundancy() -> Vec<u8> {
     let block = payload(&[message(1, 3, None, b"again")], &[]);
     let block = &block[1..];
-    let link = |distance, parity| LinkFrame {
-        distance,
-        parity,
-        body: block,
-    };
-    payload(
-        &[message(1, 4, None, b"now")],
-        &[link(1, None), link(1, Some((2, block.len() as u8)))],
-    )
+    let link = |distance, parity| LinkFrame { distance, parity, body: block };
+    payload(&[message(1, 4, None, b"now")], &[link(1, None), link(1, Some((2, block.len() as u8)))])
 }
 
 fn frames() -> Vec<Seed> {
@@ -140,11 +114,7 @@ fn handshake_packets(security: Security) -> Vec<Vec<u8>> {
     let mut rig = Rig::new(config.clone(), config);
     rig.connect();
     (0..6).for_each(|_| rig.exchange());
-    let handshake = |bytes: &[u8]| {
-        bytes
-            .first()
-            .is_some_and(|first| first & 0x0f < PacketType::Data as u8)
-    };
+    let handshake = |bytes: &[u8]| bytes.first().is_some_and(|first| first & 0x0f < PacketType::Data as u8);
     rig.recorded
         .into_iter()
         .filter(|sent| handshake(&sent.bytes))
@@ -198,13 +168,7 @@ fn datagrams() -> Vec<Seed> {
         &[7, 7, 3, 100],
     ]
     .concat();
-    let noise = [
-        &[0x00, 20][..],
-        &[0x85; 20],
-        &[0x84, 8, 4, 9, 9, 9, 0, 0, 0, 0],
-        &[3, 255],
-    ]
-    .concat();
+    let noise = [&[0x00, 20][..], &[0x85; 20], &[0x84, 8, 4, 9, 9, 9, 0, 0, 0, 0], &[3, 255]].concat();
     let setup = |server: u8, client: u8, progress: u8| [server, client, progress];
     vec![
         seed(target, "foreign_connect", &[&setup(0, 0, 1), &foreign_connect]),
@@ -243,30 +207,15 @@ fn sessions() -> Vec<Seed> {
     let goodbye = [0xa0, 2, 0, 0, 0];
     vec![
         seed(target, "messages", &[&[0, 2], &data(1, &every), &drain]),
-        seed(
-            target,
-            "fragments",
-            &[&[1, 0], &data(0, &every), &data(0, &parts), &drain],
-        ),
+        seed(target, "fragments", &[&[1, 0], &data(0, &every), &data(0, &parts), &drain]),
         seed(
             target,
             "redundancy",
-            &[
-                &[0, 2],
-                &data(1, &every),
-                &data(1, &parts),
-                &data(0x11, &[0, 0]),
-                &data(1, &again),
-                &drain,
-            ],
+            &[&[0, 2], &data(1, &every), &data(1, &parts), &data(0x11, &[0, 0]), &data(1, &again), &drain],
         ),
         seed(target, "acks", &[&[1, 1], acked, &data(9, &[0; 8]), &drain]),
         seed(target, "large_message", &[&[0, 0], &large_messages(1), &drain]),
-        seed(
-            target,
-            "full_queue",
-            &[&[0, 0], &flood, &large_messages(12), &drain],
-        ),
+        seed(target, "full_queue", &[&[0, 0], &flood, &large_messages(12), &drain]),
         seed(target, "goodbye", &[&[0, 1], &data(0, &every), &goodbye, &drain]),
     ]
 }
@@ -278,17 +227,7 @@ fn pairs() -> Vec<Seed> {
     let connect = [ROUND_TRIP; 4];
     // Both sides send on all five channels, large and small.
     let talk: Vec<u8> = (0..5)
-        .flat_map(|channel| {
-            [
-                channel << 4,
-                60,
-                0x80 | channel << 4,
-                90,
-                0x81 | channel << 4,
-                0,
-                16,
-            ]
-        })
+        .flat_map(|channel| [channel << 4, 60, 0x80 | channel << 4, 90, 0x81 | channel << 4, 0, 16])
         .collect();
     let tagged = [0x32, 50, 0xb2, 50, 0x42, 40, 0xc2, 40];
     let disorder = [8, 3, 5, 4, 1, 5, 2, 6, 9, 0, 77, 1, 3, 3, 9, 20, 7, 0x87, 4, 0, 8];
@@ -297,40 +236,14 @@ fn pairs() -> Vec<Seed> {
     let goodbye = [0x8d, ROUND_TRIP, ROUND_TRIP, 0x0e, ROUND_TRIP, ROUND_TRIP];
     let unpolled = [0x0c, 0x8c];
     vec![
-        seed(
-            target,
-            "plain_talk",
-            &[&[0], &connect, &talk, &connect, &tagged, &disorder, &goodbye],
-        ),
-        seed(
-            target,
-            "sealed_talk",
-            &[&[5], &connect, &talk, &connect, &rebind, &disorder],
-        ),
-        seed(
-            target,
-            "resume",
-            &[&[3], &connect, &talk, &connect, &lost_and_resumed, &talk],
-        ),
+        seed(target, "plain_talk", &[&[0], &connect, &talk, &connect, &tagged, &disorder, &goodbye]),
+        seed(target, "sealed_talk", &[&[5], &connect, &talk, &connect, &rebind, &disorder]),
+        seed(target, "resume", &[&[3], &connect, &talk, &connect, &lost_and_resumed, &talk]),
         seed(
             target,
             "unpolled",
-            &[
-                &[4],
-                &connect,
-                &unpolled,
-                &talk,
-                &connect,
-                &talk,
-                &connect,
-                &disorder,
-                &connect,
-            ],
+            &[&[4], &connect, &unpolled, &talk, &connect, &talk, &connect, &disorder, &connect],
         ),
-        seed(
-            target,
-            "lossy_handshake",
-            &[&[1, 8, 5, 0, 4, 0, 8], &disorder, &connect, &tagged],
-        ),
+        seed(target, "lossy_handshake", &[&[1, 8, 5, 0, 4, 0, 8], &disorder, &connect, &tagged]),
     ]
 }

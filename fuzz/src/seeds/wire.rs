@@ -41,9 +41,7 @@ fn primitives() -> Vec<Seed> {
     bytes.write_name(name, &names);
     let operations = [0, 1, 2, 8, 9, 10, 28, 29, 14];
     let mut varints = MessageBuffer::new(1 << 10);
-    [0, 127, 128, 300, 1 << 40, u64::MAX]
-        .into_iter()
-        .for_each(|value| varints.write_varint(value));
+    [0, 127, 128, 300, 1 << 40, u64::MAX].into_iter().for_each(|value| varints.write_varint(value));
     vec![
         seed(
             target,
@@ -51,9 +49,7 @@ fn primitives() -> Vec<Seed> {
             &[
                 &[0, 16],
                 &[0x35; 16],
-                &[
-                    3, 0, 5, 0, 64, 1, 30, 3, 9, 2, 4, 4, 0, 100, 0, 0, 0, 0, 0, 0, 0, 6, 0,
-                ],
+                &[3, 0, 5, 0, 64, 1, 30, 3, 9, 2, 4, 4, 0, 100, 0, 0, 0, 0, 0, 0, 0, 6, 0],
             ],
         ),
         seed(
@@ -66,11 +62,7 @@ fn primitives() -> Vec<Seed> {
                 &[17, 255, 255, 255, 0, 0, 0, 0, 0],
             ],
         ),
-        seed(
-            target,
-            "byte_reads",
-            &[&[2, 1, operations.len() as u8], &operations, bytes.as_bytes()],
-        ),
+        seed(target, "byte_reads", &[&[2, 1, operations.len() as u8], &operations, bytes.as_bytes()]),
         seed(target, "varints", &[&[3], varints.as_bytes()]),
     ]
 }
@@ -78,10 +70,7 @@ fn primitives() -> Vec<Seed> {
 fn record(profile: Profile, properties: Option<&[u8]>) -> Vec<u8> {
     let (origin, mut counters) = (SectorOrigin::default(), QuantizeCounters::default());
     let record = Record {
-        alias: Alias {
-            slot: 300,
-            generation: 2,
-        },
+        alias: Alias { slot: 300, generation: 2 },
         profile,
         teleport: profile == Profile::High,
         position: Some(profile.quantize_position([1.5, -20.25, 300.0], &origin, &mut counters)),
@@ -114,13 +103,7 @@ fn records() -> Vec<Seed> {
 /// A form, four fields (a bool, an integer of 0 to 100, a STANDARD position and a text), and their values.
 fn schemas() -> Vec<Seed> {
     let target = "wire_schema";
-    let fields: &[&[u8]] = &[
-        &[3],
-        &[0, 9],
-        &[1, 0, 0, 0, 0, 100, 0, 0, 0, 8],
-        &[5, 0, 7],
-        &[10, 16, 0, 6],
-    ];
+    let fields: &[&[u8]] = &[&[3], &[0, 9], &[1, 0, 0, 0, 0, 100, 0, 0, 0, 8], &[5, 0, 7], &[10, 16, 0, 6]];
     let mut block = MessageBuffer::new(1 << 10);
     block.write_bytes(&[4, 0, 1, 1, 77, 2, 0]);
     [1i16, -2, 300].into_iter().for_each(|word| block.write_i16(word));
@@ -131,21 +114,11 @@ fn schemas() -> Vec<Seed> {
     vec![
         seed(target, "block", &[&[0], &fields, block.as_bytes()]),
         seed(target, "bits", &[&[2], &fields, &[0x2b; 24]]),
-        seed(
-            target,
-            "name_with_text",
-            &[&[1, 0], &[9, 1], &[1, 0], &name, &[6], b"health"],
-        ),
+        seed(target, "name_with_text", &[&[1, 0], &[9, 1], &[1, 0], &name, &[6], b"health"]),
         seed(
             target,
             "rotations_and_scales",
-            &[
-                &[0, 1],
-                &[6, 0, 2],
-                &[7, 0, 1],
-                &[2, 0, 3, 0, 0, 0, 0],
-                &[1, 0, 32, 32, 32],
-            ],
+            &[&[0, 1], &[6, 0, 2], &[7, 0, 1], &[2, 0, 3, 0, 0, 0, 0], &[1, 0, 32, 32, 32]],
         ),
     ]
 }
@@ -158,11 +131,7 @@ fn entropy() -> Vec<Seed> {
     vec![
         seed(target, "generic_set", &[&[0], &TableSet::generic().serialize()]),
         seed(target, "lengths", &[&[1], &count, &lengths, b"any bits at all"]),
-        seed(
-            target,
-            "counts",
-            &[&[2, 2], &[9; 9], &[8; 9], &[7; 9], &[6; 9], b"any bits at all"],
-        ),
+        seed(target, "counts", &[&[2, 2], &[9; 9], &[8; 9], &[7; 9], &[6; 9], b"any bits at all"]),
     ]
 }
 
@@ -173,22 +142,10 @@ fn deltas() -> Vec<Seed> {
     let mut writer = BitWriter::new(&mut coded);
     write_run(5, &tables.run, &mut writer);
     write_mask(0b101, 12, &tables.mask, &mut writer);
-    write_residual(
-        103,
-        100,
-        WordRange::symmetric(1_000),
-        &tables.residual,
-        &mut writer,
-    );
+    write_residual(103, 100, WordRange::symmetric(1_000), &tables.residual, &mut writer);
     write_run(0, &tables.run, &mut writer);
     write_mask(0xfff, 12, &tables.mask, &mut writer);
-    write_residual(
-        -900,
-        100,
-        WordRange::symmetric(1_000),
-        &tables.residual,
-        &mut writer,
-    );
+    write_residual(-900, 100, WordRange::symmetric(1_000), &tables.residual, &mut writer);
     let length = writer.finish().expect("room for a few fields");
     let words = |words: &[i32]| -> Vec<u8> { words.iter().flat_map(|word| word.to_le_bytes()).collect() };
     // A run of at most 100; a mask of 12 fields; a residual of ±1000 whose two baselines predict 100.
@@ -198,11 +155,7 @@ fn deltas() -> Vec<Seed> {
     let coded = [&[length as u8][..], &coded[..length]].concat();
     vec![
         seed(target, "generic_tables", &[&[0], &coded, &script, &script]),
-        seed(
-            target,
-            "shipped_tables",
-            &[&[1], &tables.serialize(), &coded, &script, &script],
-        ),
+        seed(target, "shipped_tables", &[&[1], &tables.serialize(), &coded, &script, &script]),
     ]
 }
 
@@ -217,20 +170,10 @@ fn streams() -> Vec<Seed> {
     let classic = |name, length: usize, out: &[u8]| seed(target, name, &[&[1], &out[..length]]);
     let input = PlayerInput::UP.with(PlayerInput::SHOOT).encode(&mut out);
     let input = classic("classic_input", input.expect("room"), &out);
-    let powerup = PowerupSpawned {
-        id: 7,
-        x: 10.0,
-        y: 20.0,
-        kind: PowerupSpawned::SHIELD,
-    };
+    let powerup = PowerupSpawned { id: 7, x: 10.0, y: 20.0, kind: PowerupSpawned::SHIELD };
     let powerup = classic("classic_powerup", powerup.encode(&mut out).expect("room"), &out);
-    let entity = EntityPosition {
-        id: 9,
-        x: 1.0,
-        vx: -3.5,
-        kind: EntityPosition::ENEMY,
-        ..EntityPosition::default()
-    };
+    let entity =
+        EntityPosition { id: 9, x: 1.0, vx: -3.5, kind: EntityPosition::ENEMY, ..EntityPosition::default() };
     let entities = encode_entity_positions(&[entity; 3], &mut out).expect("room");
     let entities = classic("classic_entities", entities, &out);
     vec![

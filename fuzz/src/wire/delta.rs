@@ -97,10 +97,7 @@ fn read_one_residual(
 ) -> Result<(), ReadError> {
     let (one, other) = (input.i32(), input.i32());
     let range = WordRange::new(one.min(other), one.max(other)).expect("ordered ends");
-    let mut baseline = || Baseline {
-        word: input.i32(),
-        age: input.u32(),
-    };
+    let mut baseline = || Baseline { word: input.i32(), age: input.u32() };
     let (newer, older) = (baseline(), baseline());
     let predicted = extrapolate(newer, older, range);
     assert!(range.contains(predicted));

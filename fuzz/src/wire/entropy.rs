@@ -26,9 +26,8 @@ pub fn wire_entropy(data: &[u8]) {
         }
         _ => {
             // Training takes time by the square of the symbols; few show as much as many.
-            let counts: Vec<u64> = (0..2 + input.choice(40))
-                .map(|_| input.u64() >> (input.u8() % 64))
-                .collect();
+            let counts: Vec<u64> =
+                (0..2 + input.choice(40)).map(|_| input.u64() >> (input.u8() % 64)).collect();
             let table = CodeTable::from_counts(&counts).expect("counts always make a code");
             assert!(table.lengths().all(|bits| u32::from(bits) <= CODE_BITS_MAX));
             decode(&table, input.rest());

@@ -81,10 +81,7 @@ fn read_bits(input: &mut Input<'_>) {
                 aligned
             }
         };
-        assert!(
-            succeeded || reader.bit_position() == before,
-            "a failed read moved the position"
-        );
+        assert!(succeeded || reader.bit_position() == before, "a failed read moved the position");
     }
     let rest = naive_bits(bytes, reader.bit_position(), reader.remaining_bits().min(8));
     let is_finished = reader.remaining_bits() < 8 && rest == 0;
@@ -161,18 +158,10 @@ fn read_and_write_back(
         8 => reader.read_finite_f32().map(|value| sink.write_f32(value)),
         9 => reader.read_bool().map(|value| sink.write_bool(value)),
         10 => reader.read_varint().map(|value| sink.write_varint(value)),
-        11 => reader
-            .read_varint_up_to(bytes_max as u64)
-            .map(|value| sink.write_varint(value)),
-        12 => reader
-            .read_blob(bytes_max)
-            .map(|value| sink.write_blob(value, bytes_max)),
-        13 => reader
-            .read_str(bytes_max)
-            .map(|value| sink.write_str(value, bytes_max)),
-        14 => reader
-            .read_known_name(names)
-            .map(|(name, _)| sink.write_name(name, names)),
+        11 => reader.read_varint_up_to(bytes_max as u64).map(|value| sink.write_varint(value)),
+        12 => reader.read_blob(bytes_max).map(|value| sink.write_blob(value, bytes_max)),
+        13 => reader.read_str(bytes_max).map(|value| sink.write_str(value, bytes_max)),
+        14 => reader.read_known_name(names).map(|(name, _)| sink.write_name(name, names)),
         _ => {
             return reader
                 .read_name()

@@ -28,9 +28,6 @@ fn check_values(record: &Record<'_>) {
     if let Some(rotation) = record.rotation {
         let quaternion = profile.dequantize_rotation(rotation);
         let length_squared: f32 = quaternion.iter().map(|component| component * component).sum();
-        assert!(
-            (length_squared - 1.0).abs() < 0.02,
-            "{quaternion:?} is no rotation"
-        );
+        assert!((length_squared - 1.0).abs() < 0.02, "{quaternion:?} is no rotation");
     }
 }

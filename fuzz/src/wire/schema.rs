@@ -47,12 +47,8 @@ fn field_kind(input: &mut Input<'_>) -> Option<FieldKind> {
         7 => FieldKind::Scale(input.pick(Profile::ALL)),
         8 => FieldKind::Velocity(input.pick(Profile::ALL)),
         9 => FieldKind::Name,
-        10 => FieldKind::Text {
-            bytes_max: input.u16(),
-        },
-        _ => FieldKind::Bytes {
-            bytes_max: input.u16(),
-        },
+        10 => FieldKind::Text { bytes_max: input.u16() },
+        _ => FieldKind::Bytes { bytes_max: input.u16() },
     })
 }
 

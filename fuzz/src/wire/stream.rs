@@ -33,9 +33,7 @@ fn read_stream(input: &mut Input<'_>) {
     let mut writer = FrameWriter::new(payload_bytes_max, usize::MAX).expect("a limit of 1 to 256");
     for (id, payload) in &frames {
         writer.start_message(*id).write_bytes(payload);
-        writer
-            .end_message()
-            .expect("a frame that was read can be written");
+        writer.end_message().expect("a frame that was read can be written");
     }
     assert_eq!(writer.as_bytes(), &stream[..writer.as_bytes().len()]);
 }
@@ -76,12 +74,10 @@ fn read_classic(datagram: &[u8]) {
     assert_eq!(again, datagram);
     let payload = packet.payload;
     let encoded = match packet.opcode {
-        opcode::PLAYER_INPUT => PlayerInput::decode(payload)
-            .ok()
-            .map(|input| input.encode(&mut again)),
-        opcode::POWERUP_SPAWNED => PowerupSpawned::decode(payload)
-            .ok()
-            .map(|powerup| powerup.encode(&mut again)),
+        opcode::PLAYER_INPUT => PlayerInput::decode(payload).ok().map(|input| input.encode(&mut again)),
+        opcode::POWERUP_SPAWNED => {
+            PowerupSpawned::decode(payload).ok().map(|powerup| powerup.encode(&mut again))
+        }
         opcode::ENTITY_POSITIONS => {
             decode_entities(payload).map(|entities| encode_entity_positions(&entities, &mut again))
         }
@@ -104,8 +100,6 @@ fn mask_twice(input: &mut Input<'_>) {
     let mut bytes = plain.to_vec();
     StreamMask::from_seed(seed).apply(&mut bytes);
     let mut unmask = StreamMask::from_seed(seed);
-    bytes
-        .chunks_mut(piece_bytes)
-        .for_each(|piece| unmask.apply(piece));
+    bytes.chunks_mut(piece_bytes).for_each(|piece| unmask.apply(piece));
     assert_eq!(bytes, plain);
 }

@@ -41,31 +41,21 @@ impl Records {
         let transforms: Vec<Transform> = (0..OBJECTS).map(transform).collect();
         let mut counters = QuantizeCounters::default();
         let quantized = transforms.iter().enumerate();
-        let records: Vec<Record<'static>> = quantized
-            .map(|(index, transform)| quantize(index, *transform, &mut counters))
-            .collect();
+        let records: Vec<Record<'static>> =
+            quantized.map(|(index, transform)| quantize(index, *transform, &mut counters)).collect();
         let mut encoded = Vec::with_capacity(OBJECTS);
         for (record, (position, _)) in records.iter().zip(&transforms) {
             let mut bytes = [0; RECORD_BYTES];
-            let length = record
-                .encode(&mut bytes)
-                .map_err(|error| BenchError::refused(LIBRARY, error))?;
+            let length = record.encode(&mut bytes).map_err(|error| BenchError::refused(LIBRARY, error))?;
             let (back, _) = to_floats(&bytes).map_err(|error| BenchError::refused(LIBRARY, error))?;
             let far =
                 (0..3).any(|axis| (f64::from(back[axis]) - position[axis]).abs() > POSITION_ERROR_METRES_MAX);
             if far || length != RECORD_BYTES {
-                return Err(BenchError::refused(
-                    LIBRARY,
-                    "a record does not decode to what was encoded",
-                ));
+                return Err(BenchError::refused(LIBRARY, "a record does not decode to what was encoded"));
             }
             encoded.push(bytes);
         }
-        Ok(Records {
-            transforms,
-            records,
-            encoded,
-        })
+        Ok(Records { transforms, records, encoded })
     }
 
     /// Words to bytes.
@@ -111,10 +101,7 @@ fn quantize(
     counters: &mut QuantizeCounters,
 ) -> Record<'static> {
     Record {
-        alias: Alias {
-            slot: index as u16,
-            generation: 1,
-        },
+        alias: Alias { slot: index as u16, generation: 1 },
         profile: PROFILE,
         sequence: Sequence8(index as u8),
         position: Some(PROFILE.quantize_position(position, &SectorOrigin::default(), counters)),
@@ -127,12 +114,8 @@ fn quantize(
 #[inline]
 fn to_floats(bytes: &[u8]) -> Result<([f32; 3], [f32; 4]), ReadError> {
     let (record, _) = Record::decode(bytes)?;
-    let position = record
-        .position
-        .map_or([0.0; 3], |words| record.profile.dequantize_position(words));
-    let rotation = record
-        .rotation
-        .map_or([0.0; 4], |words| record.profile.dequantize_rotation(words));
+    let position = record.position.map_or([0.0; 3], |words| record.profile.dequantize_position(words));
+    let rotation = record.rotation.map_or([0.0; 4], |words| record.profile.dequantize_rotation(words));
     Ok((position, rotation))
 }
 
@@ -140,13 +123,6 @@ fn to_floats(bytes: &[u8]) -> Result<([f32; 3], [f32; 4]), ReadError> {
 fn transform(index: usize) -> Transform {
     let wave = |step: f64| ((index + 1) as f64 * step).sin();
     let quaternion = [wave(1.1), wave(2.3), wave(3.7), wave(5.9)];
-    let length = quaternion
-        .iter()
-        .map(|component| component * component)
-        .sum::<f64>()
-        .sqrt();
-    (
-        [wave(0.7) * 300.0, wave(1.9) * 300.0, wave(4.3) * 300.0],
-        quaternion.map(|part| (part / length) as f32),
-    )
+    let length = quaternion.iter().map(|component| component * component).sum::<f64>().sqrt();
+    ([wave(0.7) * 300.0, wave(1.9) * 300.0, wave(4.3) * 300.0], quaternion.map(|part| (part / length) as f32))
 }

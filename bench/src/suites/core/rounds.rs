@@ -20,13 +20,7 @@ impl<P: PacketRound> Rounds<P> {
     /// Rounds between the two sides of `pair`.
     pub fn new(pair: P) -> Rounds<P> {
         let payload = std::array::from_fn(|index| (index * 7) as u8);
-        Rounds {
-            pair,
-            payload,
-            sent: 0,
-            delivered: 0,
-            failure: None,
-        }
+        Rounds { pair, payload, sent: 0, delivered: 0, failure: None }
     }
 
     /// Moves `packets` packets, half of them each way.
@@ -46,11 +40,7 @@ impl<P: PacketRound> Rounds<P> {
         match self.failure {
             Some(error) => Err(error),
             None if delivered == sent => Ok(()),
-            None => Err(BenchError::ShortRound {
-                library: self.pair.library(),
-                sent,
-                delivered,
-            }),
+            None => Err(BenchError::ShortRound { library: self.pair.library(), sent, delivered }),
         }
     }
 }
@@ -96,11 +86,7 @@ mod tests {
         losing.run(2);
         assert_eq!(
             losing.verdict(),
-            Err(BenchError::ShortRound {
-                library: "losing",
-                sent: 600,
-                delivered: 300
-            })
+            Err(BenchError::ShortRound { library: "losing", sent: 600, delivered: 300 })
         );
     }
 }

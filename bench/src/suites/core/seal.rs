@@ -22,12 +22,7 @@ impl Seal {
     /// A packet and a key.
     pub fn new() -> Seal {
         let packet = std::array::from_fn(|index| (index * 13) as u8);
-        Seal {
-            key: SealKey::new(&[0x42; 32]),
-            packet,
-            number: 0,
-            refused: 0,
-        }
+        Seal { key: SealKey::new(&[0x42; 32]), packet, number: 0, refused: 0 }
     }
 
     /// Seals and opens the packet `operations` times, each under a packet number of its own.
@@ -36,11 +31,8 @@ impl Seal {
             self.number += 1;
             let packet = black_box(&mut self.packet);
             let length = self.key.seal(self.number, packet, HEADER_BYTES, PACKET_BYTES);
-            let opened = black_box(self.key.open(
-                self.number,
-                black_box(&mut packet[..length]),
-                HEADER_BYTES,
-            ));
+            let opened =
+                black_box(self.key.open(self.number, black_box(&mut packet[..length]), HEADER_BYTES));
             self.refused += u64::from(opened.is_none());
         }
     }
@@ -49,10 +41,9 @@ impl Seal {
     pub fn verdict(self) -> Result<(), BenchError> {
         match self.refused {
             0 => Ok(()),
-            refused => Err(BenchError::refused(
-                "netloom",
-                format_args!("{refused} sealed packets did not open"),
-            )),
+            refused => {
+                Err(BenchError::refused("netloom", format_args!("{refused} sealed packets did not open")))
+            }
         }
     }
 }

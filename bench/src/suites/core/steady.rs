@@ -26,11 +26,7 @@ pub fn allocations_per_minute(mut pair: NetloomPair) -> Result<u64, BenchError> 
     let sent = u64::from(STEADY_TICKS) * MESSAGES_PER_TICK * PAYLOAD.len() as u64;
     match delivered == sent {
         true => Ok(allocated),
-        false => Err(BenchError::ShortRound {
-            library: "netloom",
-            sent,
-            delivered,
-        }),
+        false => Err(BenchError::ShortRound { library: "netloom", sent, delivered }),
     }
 }
 

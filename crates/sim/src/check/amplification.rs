@@ -69,11 +69,7 @@ impl AmplificationCheck {
 
     /// A datagram of the server reached the owner of an address.
     pub fn handle_reached(&mut self, address: SocketAddr, now: Micros) {
-        self.paths
-            .entry(address)
-            .or_default()
-            .reached_at
-            .get_or_insert(now);
+        self.paths.entry(address).or_default().reached_at.get_or_insert(now);
     }
 }
 

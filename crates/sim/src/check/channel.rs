@@ -40,15 +40,7 @@ impl ChannelCheck {
     pub fn new(promise: Promise) -> ChannelCheck {
         let none = Bits::default();
         let (seen, acked, settled) = (none.clone(), none.clone(), none);
-        ChannelCheck {
-            promise,
-            sent: 0,
-            delivered: 0,
-            newest: 0,
-            seen,
-            acked,
-            settled,
-        }
+        ChannelCheck { promise, sent: 0, delivered: 0, newest: 0, seen, acked, settled }
     }
 
     /// The channel's promise.
@@ -105,16 +97,10 @@ impl ChannelCheck {
     pub fn handle_outcome(&mut self, index: u32, is_acked: bool) -> Result<(), Violation> {
         let rule = "a tagged message has one outcome";
         if index >= self.sent {
-            return Err(Violation::new(
-                rule,
-                format!("outcome for message {index}, which was never sent"),
-            ));
+            return Err(Violation::new(rule, format!("outcome for message {index}, which was never sent")));
         }
         if self.settled.insert(index) {
-            return Err(Violation::new(
-                rule,
-                format!("a second outcome for message {index}"),
-            ));
+            return Err(Violation::new(rule, format!("a second outcome for message {index}")));
         }
         if is_acked {
             self.acked.insert(index);
@@ -133,15 +119,10 @@ impl ChannelCheck {
     /// sequenced channel an acknowledged message may rightly be dropped as too old, so nothing follows from it.
     pub fn check_drained(&self) -> Result<(), Violation> {
         if !self.is_complete() {
-            let missing = (0..self.sent)
-                .find(|&index| !self.seen.contains(index))
-                .unwrap_or(self.sent);
+            let missing = (0..self.sent).find(|&index| !self.seen.contains(index)).unwrap_or(self.sent);
             return Err(Violation::new(
                 "every reliable message arrives",
-                format!(
-                    "{} of {} delivered, the first missing is {missing}",
-                    self.delivered, self.sent
-                ),
+                format!("{} of {} delivered, the first missing is {missing}", self.delivered, self.sent),
             ));
         }
         self.check_outcomes()
@@ -179,9 +160,7 @@ impl Bits {
     }
 
     fn contains(&self, index: u32) -> bool {
-        self.0
-            .get(index as usize / 64)
-            .is_some_and(|word| word & (1 << (index % 64)) != 0)
+        self.0.get(index as usize / 64).is_some_and(|word| word & (1 << (index % 64)) != 0)
     }
 }
 
@@ -201,27 +180,15 @@ mod tests {
 
     #[test]
     fn what_was_never_sent_may_not_arrive() {
-        assert_eq!(
-            rule(channel(Promise::Unreliable, 3).handle_delivered(3)),
-            "only sent messages arrive"
-        );
+        assert_eq!(rule(channel(Promise::Unreliable, 3).handle_delivered(3)), "only sent messages arrive");
     }
 
     #[test]
     fn no_promise_allows_a_second_delivery() {
-        for promise in [
-            Promise::Ordered,
-            Promise::Unordered,
-            Promise::Unreliable,
-            Promise::Sequenced,
-        ] {
+        for promise in [Promise::Ordered, Promise::Unordered, Promise::Unreliable, Promise::Sequenced] {
             let mut check = channel(promise, 2);
             check.handle_delivered(0).unwrap();
-            assert_eq!(
-                rule(check.handle_delivered(0)),
-                "no message arrives twice",
-                "{promise:?}"
-            );
+            assert_eq!(rule(check.handle_delivered(0)), "no message arrives twice", "{promise:?}");
         }
     }
 
@@ -233,10 +200,7 @@ mod tests {
         );
         let mut sequenced = channel(Promise::Sequenced, 2);
         sequenced.handle_delivered(1).unwrap();
-        assert_eq!(
-            rule(sequenced.handle_delivered(0)),
-            "sequenced messages never go backwards"
-        );
+        assert_eq!(rule(sequenced.handle_delivered(0)), "sequenced messages never go backwards");
         for promise in [Promise::Unordered, Promise::Unreliable] {
             let mut check = channel(promise, 2);
             check.handle_delivered(1).unwrap();
@@ -249,13 +213,7 @@ mod tests {
         for promise in [Promise::Ordered, Promise::Unordered] {
             let mut check = channel(promise, 2);
             check.handle_delivered(0).unwrap();
-            assert!(
-                check
-                    .check_drained()
-                    .unwrap_err()
-                    .detail
-                    .contains("first missing is 1")
-            );
+            assert!(check.check_drained().unwrap_err().detail.contains("first missing is 1"));
             check.handle_delivered(1).unwrap();
             check.check_drained().unwrap();
         }
@@ -266,21 +224,12 @@ mod tests {
     fn an_outcome_is_single_and_true() {
         let mut check = channel(Promise::Unreliable, 100);
         check.handle_outcome(70, true).unwrap();
-        assert_eq!(
-            rule(check.check_outcomes()),
-            "an acknowledged message was delivered"
-        );
+        assert_eq!(rule(check.check_outcomes()), "an acknowledged message was delivered");
         check.handle_delivered(70).unwrap();
         check.check_outcomes().unwrap();
-        assert_eq!(
-            rule(check.handle_outcome(70, false)),
-            "a tagged message has one outcome"
-        );
+        assert_eq!(rule(check.handle_outcome(70, false)), "a tagged message has one outcome");
         check.handle_outcome(71, false).unwrap();
         check.check_outcomes().unwrap();
-        assert_eq!(
-            rule(check.handle_outcome(100, true)),
-            "a tagged message has one outcome"
-        );
+        assert_eq!(rule(check.handle_outcome(100, true)), "a tagged message has one outcome");
     }
 }

@@ -50,12 +50,8 @@ impl Stamp {
 
     /// Reads the stamp of a message, or says that nobody ever sent these bytes.
     pub fn read(message: &[u8]) -> Result<Stamp, Violation> {
-        let forged = || {
-            Violation::new(
-                "only sent messages arrive",
-                format!("{} bytes nobody sent", message.len()),
-            )
-        };
+        let forged =
+            || Violation::new("only sent messages arrive", format!("{} bytes nobody sent", message.len()));
         let (body, sum) = message.split_last_chunk::<8>().ok_or_else(forged)?;
         if body.len() < HEADER_BYTES || checksum(body) != u64::from_le_bytes(*sum) {
             return Err(forged());
@@ -64,11 +60,7 @@ impl Stamp {
         if word(9) as usize != message.len() {
             return Err(forged());
         }
-        Ok(Stamp {
-            stream: word(0),
-            channel: body[4],
-            index: word(5),
-        })
+        Ok(Stamp { stream: word(0), channel: body[4], index: word(5) })
     }
 }
 

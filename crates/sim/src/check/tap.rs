@@ -55,10 +55,7 @@ impl WireTap {
         match self.packets.insert(key, sum) {
             Some(earlier) if earlier != sum => Err(Violation::new(
                 "a packet number is used once",
-                format!(
-                    "{} sent number {} of session {} twice",
-                    key.sender, key.number, key.session
-                ),
+                format!("{} sent number {} of session {} twice", key.sender, key.number, key.session),
             )),
             _ => Ok(()),
         }
@@ -89,12 +86,7 @@ mod tests {
 
     fn key(number: u64) -> PacketKey {
         let node = SocketAddr::from(([10, 0, 0, 1], 1));
-        PacketKey {
-            sender: node,
-            to: node,
-            session: 7,
-            number,
-        }
+        PacketKey { sender: node, to: node, session: 7, number }
     }
 
     #[test]
@@ -103,12 +95,8 @@ mod tests {
         tap.handle_packet(key(1), b"first").unwrap();
         tap.handle_packet(key(1), b"first").unwrap();
         tap.handle_packet(key(2), b"other").unwrap();
-        tap.handle_packet(PacketKey { session: 8, ..key(1) }, b"other")
-            .unwrap();
-        assert_eq!(
-            tap.handle_packet(key(1), b"other").unwrap_err().rule,
-            "a packet number is used once"
-        );
+        tap.handle_packet(PacketKey { session: 8, ..key(1) }, b"other").unwrap();
+        assert_eq!(tap.handle_packet(key(1), b"other").unwrap_err().rule, "a packet number is used once");
     }
 
     #[test]

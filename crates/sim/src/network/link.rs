@@ -114,12 +114,7 @@ impl LinkConfig {
         match self.loss {
             Loss::None => {}
             Loss::Uniform(probability) => check_probability("loss", probability)?,
-            Loss::Bursts {
-                good_to_bad,
-                bad_to_good,
-                loss_good,
-                loss_bad,
-            } => {
+            Loss::Bursts { good_to_bad, bad_to_good, loss_good, loss_bad } => {
                 check_probability("loss.good_to_bad", good_to_bad)?;
                 check_probability("loss.bad_to_good", bad_to_good)?;
                 check_probability("loss.loss_good", loss_good)?;
@@ -129,28 +124,15 @@ impl LinkConfig {
         check_probability("reorder", self.reorder)?;
         check_probability("duplicate", self.duplicate)?;
         check_probability("corrupt", self.corrupt)?;
-        let error = |field, value: String, allowed| {
-            Err(LinkError {
-                field,
-                value,
-                allowed,
-            })
-        };
+        let error = |field, value: String, allowed| Err(LinkError { field, value, allowed });
         if self.jitter > self.latency {
             return error("jitter", format!("{} us", self.jitter.0), "0 to `latency`");
         }
         if self.mtu_bytes == 0 {
             return error("mtu_bytes", "0".to_owned(), "1 or more");
         }
-        if self
-            .bandwidth
-            .is_some_and(|bandwidth| bandwidth.bytes_per_second == 0)
-        {
-            return error(
-                "bandwidth.bytes_per_second",
-                "0".to_owned(),
-                "1 or more, or no bandwidth cap",
-            );
+        if self.bandwidth.is_some_and(|bandwidth| bandwidth.bytes_per_second == 0) {
+            return error("bandwidth.bytes_per_second", "0".to_owned(), "1 or more, or no bandwidth cap");
         }
         Ok(())
     }
@@ -160,11 +142,7 @@ fn check_probability(field: &'static str, value: f64) -> Result<(), LinkError> {
     if (0.0..=1.0).contains(&value) {
         return Ok(());
     }
-    Err(LinkError {
-        field,
-        value: value.to_string(),
-        allowed: "0.0 to 1.0",
-    })
+    Err(LinkError { field, value: value.to_string(), allowed: "0.0 to 1.0" })
 }
 
 /// What happened to the datagrams of a link, or of all links.
@@ -244,13 +222,7 @@ pub(super) struct Copy {
 
 impl Link {
     pub fn new(config: LinkConfig, rng: Rng) -> Link {
-        Link {
-            config,
-            counters: Counters::default(),
-            rng,
-            in_burst: false,
-            idle_at: Micros::ZERO,
-        }
+        Link { config, counters: Counters::default(), rng, in_burst: false, idle_at: Micros::ZERO }
     }
 
     /// How long a datagram sent now would wait for those before it.
@@ -291,12 +263,7 @@ impl Link {
         match self.config.loss {
             Loss::None => false,
             Loss::Uniform(probability) => rng.chance(probability),
-            Loss::Bursts {
-                good_to_bad,
-                bad_to_good,
-                loss_good,
-                loss_bad,
-            } => {
+            Loss::Bursts { good_to_bad, bad_to_good, loss_good, loss_bad } => {
                 let turns = rng.chance(if self.in_burst { bad_to_good } else { good_to_bad });
                 self.in_burst ^= turns;
                 rng.chance(if self.in_burst { loss_bad } else { loss_good })
@@ -306,11 +273,7 @@ impl Link {
 
     /// When the last bit of the datagram leaves the bottleneck, or `None` if its queue is full.
     fn pass_bottleneck(&mut self, now: Micros, bytes: usize) -> Option<Micros> {
-        let Some(Bandwidth {
-            bytes_per_second,
-            buffer,
-        }) = self.config.bandwidth
-        else {
+        let Some(Bandwidth { bytes_per_second, buffer }) = self.config.bandwidth else {
             return Some(now);
         };
         let queued = self.queue_delay(now);
@@ -332,20 +295,14 @@ impl Link {
         let config = &self.config;
         let jitter = rng.between(0, 2 * config.jitter.0);
         let mut arrives_at = leaves_at + config.latency + Micros(jitter) - config.jitter;
-        let (is_late, lateness) = (
-            rng.chance(config.reorder),
-            rng.between(1, config.reorder_delay_max.0.max(1)),
-        );
+        let (is_late, lateness) =
+            (rng.chance(config.reorder), rng.between(1, config.reorder_delay_max.0.max(1)));
         if is_late {
             self.counters.held_back += 1;
             arrives_at += Micros(lateness);
         }
         let is_damaged = rng.chance(config.corrupt);
-        Copy {
-            arrives_at,
-            rng,
-            is_damaged,
-        }
+        Copy { arrives_at, rng, is_damaged }
     }
 
     /// Flips one to three bits of a datagram, or cuts its tail.

@@ -35,29 +35,15 @@ fn drain(network: &mut Network) -> Vec<(Delivery, Vec<u8>)> {
 
 #[test]
 fn a_perfect_link_delivers_everything_in_order_after_its_latency() {
-    let mut network = pair(
-        1,
-        LinkConfig {
-            latency: Micros::from_millis(30),
-            ..LinkConfig::default()
-        },
-    );
+    let mut network = pair(1, LinkConfig { latency: Micros::from_millis(30), ..LinkConfig::default() });
     let arrived = numbered(&mut network, 100);
-    let expected: Vec<_> = (0..100)
-        .map(|n| (Micros::from_millis(30 + u64::from(n)), n))
-        .collect();
+    let expected: Vec<_> = (0..100).map(|n| (Micros::from_millis(30 + u64::from(n)), n)).collect();
     assert_eq!(arrived, expected);
 }
 
 #[test]
 fn nothing_arrives_before_it_is_due() {
-    let mut network = pair(
-        1,
-        LinkConfig {
-            latency: Micros::from_millis(30),
-            ..LinkConfig::default()
-        },
-    );
+    let mut network = pair(1, LinkConfig { latency: Micros::from_millis(30), ..LinkConfig::default() });
     network.send(Micros::ZERO, address(1), address(2), b"x");
     let mut bytes = Vec::new();
     assert_eq!(network.next_delivery(), Some(Micros::from_millis(30)));
@@ -72,20 +58,13 @@ fn equal_arrival_times_keep_the_order_of_sending() {
     for number in 0..50u32 {
         network.send(Micros::ZERO, address(1), address(2), &number.to_le_bytes());
     }
-    let numbers: Vec<_> = drain(&mut network)
-        .into_iter()
-        .map(|(_, bytes)| bytes[0])
-        .collect();
+    let numbers: Vec<_> = drain(&mut network).into_iter().map(|(_, bytes)| bytes[0]).collect();
     assert_eq!(numbers, (0..50).collect::<Vec<_>>());
 }
 
 #[test]
 fn uniform_loss_and_duplication_keep_their_rates() {
-    let link = LinkConfig {
-        loss: Loss::Uniform(0.25),
-        duplicate: 0.10,
-        ..LinkConfig::default()
-    };
+    let link = LinkConfig { loss: Loss::Uniform(0.25), duplicate: 0.10, ..LinkConfig::default() };
     let mut network = pair(2, link);
     numbered(&mut network, 20_000);
     let counters = network.counters();
@@ -96,26 +75,11 @@ fn uniform_loss_and_duplication_keep_their_rates() {
 #[test]
 fn bursts_lose_as_much_as_uniform_loss_but_in_runs() {
     let longest_run = |loss| {
-        let mut network = pair(
-            3,
-            LinkConfig {
-                loss,
-                ..LinkConfig::default()
-            },
-        );
+        let mut network = pair(3, LinkConfig { loss, ..LinkConfig::default() });
         let arrived = numbered(&mut network, 20_000);
-        arrived
-            .windows(2)
-            .map(|pair| pair[1].1 - pair[0].1)
-            .max()
-            .unwrap()
+        arrived.windows(2).map(|pair| pair[1].1 - pair[0].1).max().unwrap()
     };
-    let bursts = Loss::Bursts {
-        good_to_bad: 0.01,
-        bad_to_good: 0.1,
-        loss_good: 0.0,
-        loss_bad: 1.0,
-    };
+    let bursts = Loss::Bursts { good_to_bad: 0.01, bad_to_good: 0.1, loss_good: 0.0, loss_bad: 1.0 };
     assert!(longest_run(bursts) > 30);
     assert!(longest_run(Loss::Uniform(0.09)) < 10);
 }
@@ -132,13 +96,7 @@ fn jitter_stays_within_its_bound_and_reordering_exceeds_it() {
         let delay = at - Micros::from_millis(u64::from(number));
         assert!((100_000..=300_000).contains(&delay.0), "{delay:?}");
     }
-    let mut network = pair(
-        4,
-        LinkConfig {
-            reorder: 0.2,
-            ..LinkConfig::default()
-        },
-    );
+    let mut network = pair(4, LinkConfig { reorder: 0.2, ..LinkConfig::default() });
     let arrived = numbered(&mut network, 2_000);
     assert!(arrived.windows(2).any(|pair| pair[0].1 > pair[1].1));
     assert!((300..500).contains(&network.counters().held_back));
@@ -146,13 +104,7 @@ fn jitter_stays_within_its_bound_and_reordering_exceeds_it() {
 
 #[test]
 fn corruption_changes_the_bytes_of_every_damaged_copy() {
-    let mut network = pair(
-        5,
-        LinkConfig {
-            corrupt: 1.0,
-            ..LinkConfig::default()
-        },
-    );
+    let mut network = pair(5, LinkConfig { corrupt: 1.0, ..LinkConfig::default() });
     for _ in 0..500 {
         network.send(Micros::ZERO, address(1), address(2), &[0xa5; 40]);
         network.send(Micros::ZERO, address(1), address(2), &[7]);
@@ -169,47 +121,22 @@ fn corruption_changes_the_bytes_of_every_damaged_copy() {
 
 #[test]
 fn a_bottleneck_spaces_datagrams_and_drops_the_tail() {
-    let bandwidth = Bandwidth {
-        bytes_per_second: 125_000,
-        buffer: Buffer::Time(Micros::from_millis(100)),
-    };
-    let mut network = pair(
-        6,
-        LinkConfig {
-            bandwidth: Some(bandwidth),
-            ..LinkConfig::default()
-        },
-    );
+    let bandwidth = Bandwidth { bytes_per_second: 125_000, buffer: Buffer::Time(Micros::from_millis(100)) };
+    let mut network = pair(6, LinkConfig { bandwidth: Some(bandwidth), ..LinkConfig::default() });
     for _ in 0..100 {
         network.send(Micros::ZERO, address(1), address(2), &[0; 1_222]);
     }
-    assert_eq!(
-        network.queue_delay(Micros::ZERO, address(1), address(2)),
-        Micros::from_millis(110)
-    );
+    assert_eq!(network.queue_delay(Micros::ZERO, address(1), address(2)), Micros::from_millis(110));
     let arrived = drain(&mut network);
     assert_eq!(arrived.len(), 11, "ten in the queue and the one on the wire");
-    assert!(
-        arrived
-            .windows(2)
-            .all(|pair| pair[1].0.at - pair[0].0.at == Micros::from_millis(10))
-    );
+    assert!(arrived.windows(2).all(|pair| pair[1].0.at - pair[0].0.at == Micros::from_millis(10)));
     assert_eq!(network.counters().lost_queue, 89);
 }
 
 #[test]
 fn a_buffer_in_bytes_holds_that_many() {
-    let bandwidth = Bandwidth {
-        bytes_per_second: 125_000,
-        buffer: Buffer::Bytes(2_500),
-    };
-    let mut network = pair(
-        6,
-        LinkConfig {
-            bandwidth: Some(bandwidth),
-            ..LinkConfig::default()
-        },
-    );
+    let bandwidth = Bandwidth { bytes_per_second: 125_000, buffer: Buffer::Bytes(2_500) };
+    let mut network = pair(6, LinkConfig { bandwidth: Some(bandwidth), ..LinkConfig::default() });
     for _ in 0..10 {
         network.send(Micros::ZERO, address(1), address(2), &[0; 1_222]);
     }
@@ -218,13 +145,7 @@ fn a_buffer_in_bytes_holds_that_many() {
 
 #[test]
 fn oversized_datagrams_vanish_and_are_counted() {
-    let mut network = pair(
-        7,
-        LinkConfig {
-            mtu_bytes: 100,
-            ..LinkConfig::default()
-        },
-    );
+    let mut network = pair(7, LinkConfig { mtu_bytes: 100, ..LinkConfig::default() });
     network.send(Micros::ZERO, address(1), address(2), &[0; 100]);
     network.send(Micros::ZERO, address(1), address(2), &[0; 101]);
     assert_eq!(drain(&mut network).len(), 1);
@@ -249,13 +170,7 @@ fn a_one_way_block_leaves_the_other_direction_alone() {
 
 #[test]
 fn after_a_rebind_packets_come_from_the_new_address_and_the_old_one_is_dead() {
-    let mut network = pair(
-        9,
-        LinkConfig {
-            latency: Micros::from_millis(10),
-            ..LinkConfig::default()
-        },
-    );
+    let mut network = pair(9, LinkConfig { latency: Micros::from_millis(10), ..LinkConfig::default() });
     network.send(Micros::ZERO, address(2), address(1), b"in flight");
     network.rebind(address(1), address(3)).unwrap();
     network.send(Micros::ZERO, address(2), address(1), b"old address");
@@ -263,24 +178,11 @@ fn after_a_rebind_packets_come_from_the_new_address_and_the_old_one_is_dead() {
     network.send(Micros::ZERO, address(1), address(2), b"outgoing");
     let arrived = drain(&mut network);
     assert_eq!(arrived.len(), 2);
-    assert_eq!(
-        (arrived[0].0.to, &arrived[0].1[..]),
-        (address(1), &b"new address"[..]),
-        "the socket stays"
-    );
-    assert_eq!(
-        (arrived[1].0.from, &arrived[1].1[..]),
-        (address(3), &b"outgoing"[..])
-    );
+    assert_eq!((arrived[0].0.to, &arrived[0].1[..]), (address(1), &b"new address"[..]), "the socket stays");
+    assert_eq!((arrived[1].0.from, &arrived[1].1[..]), (address(3), &b"outgoing"[..]));
     assert_eq!(network.counters().lost_unroutable, 2);
-    assert_eq!(
-        network.rebind(address(1), address(4)),
-        Err(RebindError::Unknown(address(1)))
-    );
-    assert_eq!(
-        network.rebind(address(3), address(2)),
-        Err(RebindError::Taken(address(2)))
-    );
+    assert_eq!(network.rebind(address(1), address(4)), Err(RebindError::Unknown(address(1))));
+    assert_eq!(network.rebind(address(3), address(2)), Err(RebindError::Taken(address(2))));
 }
 
 #[test]
@@ -296,57 +198,23 @@ fn spoofed_sources_arrive_and_replies_to_them_vanish() {
 fn impossible_settings_name_field_value_and_range() {
     let message = |link: LinkConfig| Network::new(0, link).unwrap_err().to_string();
     assert_eq!(
-        message(LinkConfig {
-            duplicate: 1.5,
-            ..LinkConfig::default()
-        }),
+        message(LinkConfig { duplicate: 1.5, ..LinkConfig::default() }),
         "link setting `duplicate` is 1.5, allowed is 0.0 to 1.0"
     );
+    assert!(message(LinkConfig { corrupt: f64::NAN, ..LinkConfig::default() }).contains("`corrupt` is NaN"));
     assert!(
-        message(LinkConfig {
-            corrupt: f64::NAN,
-            ..LinkConfig::default()
-        })
-        .contains("`corrupt` is NaN")
+        message(LinkConfig { loss: Loss::Uniform(-0.1), ..LinkConfig::default() }).contains("`loss` is -0.1")
     );
-    assert!(
-        message(LinkConfig {
-            loss: Loss::Uniform(-0.1),
-            ..LinkConfig::default()
-        })
-        .contains("`loss` is -0.1")
-    );
-    assert!(
-        message(LinkConfig {
-            jitter: Micros(1),
-            ..LinkConfig::default()
-        })
-        .contains("`jitter` is 1 us")
-    );
-    assert!(
-        message(LinkConfig {
-            mtu_bytes: 0,
-            ..LinkConfig::default()
-        })
-        .contains("`mtu_bytes` is 0")
-    );
+    assert!(message(LinkConfig { jitter: Micros(1), ..LinkConfig::default() }).contains("`jitter` is 1 us"));
+    assert!(message(LinkConfig { mtu_bytes: 0, ..LinkConfig::default() }).contains("`mtu_bytes` is 0"));
 }
 
 #[test]
 fn switching_one_disturbance_on_leaves_the_losses_as_they_were() {
     let lost = |duplicate| {
-        let mut network = pair(
-            11,
-            LinkConfig {
-                loss: Loss::Uniform(0.3),
-                duplicate,
-                ..LinkConfig::default()
-            },
-        );
-        let mut numbers: Vec<_> = numbered(&mut network, 500)
-            .into_iter()
-            .map(|(_, number)| number)
-            .collect();
+        let mut network =
+            pair(11, LinkConfig { loss: Loss::Uniform(0.3), duplicate, ..LinkConfig::default() });
+        let mut numbers: Vec<_> = numbered(&mut network, 500).into_iter().map(|(_, number)| number).collect();
         numbers.dedup();
         numbers
     };
@@ -354,32 +222,23 @@ fn switching_one_disturbance_on_leaves_the_losses_as_they_were() {
 }
 
 fn any_link() -> impl Strategy<Value = LinkConfig> {
-    let bandwidth = proptest::option::of((1_000u64..100_000).prop_map(|bytes_per_second| Bandwidth {
-        bytes_per_second,
-        buffer: Buffer::Bytes(2_000),
-    }));
-    (
-        0.0..1.0f64,
-        0u64..300,
-        0.0..1.0f64,
-        0.0..1.0f64,
-        0.0..1.0f64,
-        bandwidth,
-        1usize..1_500,
+    let bandwidth = proptest::option::of(
+        (1_000u64..100_000)
+            .prop_map(|bytes_per_second| Bandwidth { bytes_per_second, buffer: Buffer::Bytes(2_000) }),
+    );
+    (0.0..1.0f64, 0u64..300, 0.0..1.0f64, 0.0..1.0f64, 0.0..1.0f64, bandwidth, 1usize..1_500).prop_map(
+        |(loss, latency_ms, reorder, duplicate, corrupt, bandwidth, mtu_bytes)| LinkConfig {
+            loss: Loss::Uniform(loss),
+            latency: Micros::from_millis(latency_ms),
+            jitter: Micros::from_millis(latency_ms / 2),
+            reorder,
+            duplicate,
+            corrupt,
+            bandwidth,
+            mtu_bytes,
+            ..LinkConfig::default()
+        },
     )
-        .prop_map(
-            |(loss, latency_ms, reorder, duplicate, corrupt, bandwidth, mtu_bytes)| LinkConfig {
-                loss: Loss::Uniform(loss),
-                latency: Micros::from_millis(latency_ms),
-                jitter: Micros::from_millis(latency_ms / 2),
-                reorder,
-                duplicate,
-                corrupt,
-                bandwidth,
-                mtu_bytes,
-                ..LinkConfig::default()
-            },
-        )
 }
 
 proptest! {

@@ -41,10 +41,7 @@ impl Scenario for Attack {
     fn run(&self, seed: u64, report: &mut Report) -> Result<(), Failure> {
         let mut pair = Pair::connect(seed, plan())?;
         pair.world.record(RECORDED_MAX);
-        let mut attacker = Attacker {
-            rng: Rng::new(seed).fork("attacker"),
-            injected: 0,
-        };
+        let mut attacker = Attacker { rng: Rng::new(seed).fork("attacker"), injected: 0 };
         while pair.world.now() < TRAFFIC {
             let next = pair.world.now() + TICK;
             pair.world.run_until(next)?;
@@ -67,27 +64,10 @@ fn plan() -> Plan {
     // Enough that a stolen path shows at once.
     server_traffic.push(Flow::every_tick(3, 800));
     Plan {
-        link: LinkConfig {
-            latency: Micros::from_millis(5),
-            ..LinkConfig::default()
-        },
+        link: LinkConfig { latency: Micros::from_millis(5), ..LinkConfig::default() },
         faults: Schedule::new()
-            .at(
-                Micros::ZERO,
-                Fault::SetLink {
-                    from: CLIENT,
-                    to: SERVER,
-                    config: slow,
-                },
-            )
-            .at(
-                Micros::ZERO,
-                Fault::SetLink {
-                    from: SERVER,
-                    to: CLIENT,
-                    config: slow,
-                },
-            ),
+            .at(Micros::ZERO, Fault::SetLink { from: CLIENT, to: SERVER, config: slow })
+            .at(Micros::ZERO, Fault::SetLink { from: SERVER, to: CLIENT, config: slow }),
         server_traffic,
         traffic: TRAFFIC,
         ..Plan::new(game())
@@ -107,12 +87,7 @@ impl Attacker {
         }
         let place = self.rng.below(recorded) as usize;
         let action = self.rng.below(5);
-        let Some(Recorded {
-            from,
-            to,
-            mut datagram,
-        }) = pair.world.recorded().get(place).cloned()
-        else {
+        let Some(Recorded { from, to, mut datagram }) = pair.world.recorded().get(place).cloned() else {
             return;
         };
         let own = SocketAddr::from(([198, 51, 100, self.rng.below(4) as u8], 666));
@@ -126,13 +101,7 @@ impl Attacker {
                 pair.world.inject(from, to, &datagram);
             }
             3 => {
-                let newest = pair
-                    .world
-                    .recorded()
-                    .iter()
-                    .rev()
-                    .find(|seen| seen.to == SERVER)
-                    .cloned();
+                let newest = pair.world.recorded().iter().rev().find(|seen| seen.to == SERVER).cloned();
                 if let Some(stolen) = newest {
                     pair.world.inject(own, SERVER, &stolen.datagram);
                 }
@@ -152,18 +121,10 @@ fn repeat_handshakes(pair: &mut Pair) -> Result<(), Failure> {
     pair.world.run_until(pair.world.now() + FORGETS_AFTER)?;
     let sessions = pair.world.ledger().connections().len();
     let is_request = |seen: &&Recorded| {
-        matches!(
-            packet_type(&seen.datagram),
-            Ok(PacketType::Connect | PacketType::Response)
-        ) && seen.to == SERVER
+        matches!(packet_type(&seen.datagram), Ok(PacketType::Connect | PacketType::Response))
+            && seen.to == SERVER
     };
-    let requests: Vec<_> = pair
-        .world
-        .handshakes()
-        .iter()
-        .filter(is_request)
-        .cloned()
-        .collect();
+    let requests: Vec<_> = pair.world.handshakes().iter().filter(is_request).cloned().collect();
     for request in requests {
         pair.world.inject(request.from, request.to, &request.datagram);
     }
@@ -171,9 +132,7 @@ fn repeat_handshakes(pair: &mut Pair) -> Result<(), Failure> {
     let peers = pair.world.node(pair.server).endpoint().peer_count();
     if peers > 0 || pair.world.ledger().connections().len() > sessions {
         let detail = format!("{peers} peers remain after repeated requests");
-        return Err(pair
-            .world
-            .failure(Violation::new("a repeated handshake opens nothing", detail)));
+        return Err(pair.world.failure(Violation::new("a repeated handshake opens nothing", detail)));
     }
     Ok(())
 }

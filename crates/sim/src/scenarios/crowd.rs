@@ -116,9 +116,7 @@ fn first_request(rng: &mut Rng, request: &mut [u8]) -> Result<usize, Failure> {
     rng.fill(&mut seed);
     let mut attacker =
         Endpoint::new(Config::default(), None, seed).map_err(|error| setup(error.to_string()))?;
-    attacker
-        .connect(Micros::ZERO, SERVER, None)
-        .map_err(|error| setup(error.to_string()))?;
+    attacker.connect(Micros::ZERO, SERVER, None).map_err(|error| setup(error.to_string()))?;
     let transmit = attacker.poll_transmit(Micros::ZERO, request);
     transmit
         .map(|transmit| transmit.length)
@@ -126,20 +124,9 @@ fn first_request(rng: &mut Rng, request: &mut [u8]) -> Result<usize, Failure> {
 }
 
 fn measure(world: &World, report: &mut Report) {
-    let connections = world
-        .ledger()
-        .connections()
-        .iter()
-        .filter(|connection| connection.node != 0);
+    let connections = world.ledger().connections().iter().filter(|connection| connection.node != 0);
     let handshakes: Vec<f64> = connections
-        .filter_map(|connection| {
-            Some(
-                connection
-                    .connected_at?
-                    .since(connection.opened_at)
-                    .as_millis_f64(),
-            )
-        })
+        .filter_map(|connection| Some(connection.connected_at?.since(connection.opened_at).as_millis_f64()))
         .collect();
     report.add("handshake p50", "ms", quantile(&handshakes, 0.5));
     report.add("handshake p99", "ms", quantile(&handshakes, 0.99));

@@ -47,11 +47,7 @@ impl Scenario for Liar {
         world.connect(HONEST_NODE, SERVER, None)?;
         world.connect(LIAR_NODE, SERVER, None)?;
         world.run_until(TRAFFIC)?;
-        world.run_until_that(
-            "every honest message arrives",
-            Micros::from_secs(60),
-            honest_is_complete,
-        )?;
+        world.run_until_that("every honest message arrives", Micros::from_secs(60), honest_is_complete)?;
         judge(&world, report).map_err(|violation| world.failure(violation))?;
         world.disconnect(HONEST_NODE, DisconnectReason::Requested);
         world.disconnect(LIAR_NODE, DisconnectReason::Requested);
@@ -72,25 +68,13 @@ fn build(seed: u64) -> Result<World, Failure> {
     let node = |socket, security| NodeConfig {
         traffic: game(),
         traffic_until: TRAFFIC,
-        ..NodeConfig::new(
-            socket,
-            Config {
-                security,
-                ..Config::default()
-            },
-        )
+        ..NodeConfig::new(socket, Config { security, ..Config::default() })
     };
-    world.add_node(NodeConfig {
-        listen: Some(ListenConfig::default()),
-        ..node(SERVER, Security::Optional)
-    })?;
+    world
+        .add_node(NodeConfig { listen: Some(ListenConfig::default()), ..node(SERVER, Security::Optional) })?;
     world.add_node(node(CLIENT, Security::Required))?;
     // Without encryption his packets can be rewritten on their way out, which is as good as a modified client.
-    world.add_node(NodeConfig {
-        reconnects: true,
-        tamper: Some(lie),
-        ..node(LIAR, Security::Off)
-    })?;
+    world.add_node(NodeConfig { reconnects: true, tamper: Some(lie), ..node(LIAR, Security::Off) })?;
     Ok(world)
 }
 
@@ -99,23 +83,15 @@ fn honest_is_complete(world: &World) -> bool {
     let streams = world.ledger().streams();
     world.newest_connection(HONEST_NODE).is_some_and(|honest| {
         let both = [Some(honest.outgoing), honest.incoming];
-        both.into_iter()
-            .flatten()
-            .all(|stream| streams[stream].is_complete())
+        both.into_iter().flatten().all(|stream| streams[stream].is_complete())
     })
 }
 
 fn judge(world: &World, report: &mut Report) -> Result<(), Violation> {
     let connections = world.ledger().connections();
-    let honest: Vec<_> = connections
-        .iter()
-        .filter(|connection| connection.node == HONEST_NODE)
-        .collect();
+    let honest: Vec<_> = connections.iter().filter(|connection| connection.node == HONEST_NODE).collect();
     if honest.len() != 1 || honest[0].phase != Phase::Connected {
-        return Err(Violation::new(
-            "an honest player is left alone",
-            format!("{honest:?}"),
-        ));
+        return Err(Violation::new("an honest player is left alone", format!("{honest:?}")));
     }
     let thrown_out = |connection: &&crate::world::Connection| {
         connection.node == SERVER_NODE && connection.phase == Phase::Ended(DisconnectReason::Protocol)
@@ -123,10 +99,7 @@ fn judge(world: &World, report: &mut Report) -> Result<(), Violation> {
     let count = connections.iter().filter(thrown_out).count();
     report.add("liar thrown out", "", count as f64);
     if count == 0 {
-        return Err(Violation::new(
-            "a liar is thrown out",
-            "the server believed everything",
-        ));
+        return Err(Violation::new("a liar is thrown out", "the server believed everything"));
     }
     Ok(())
 }
@@ -142,10 +115,7 @@ fn lie(rng: &mut Rng, config: &Config, buffer: &mut [u8; DATAGRAM_MAX], length: 
         return length;
     }
     if let (Some(ack), true) = (header.ack, rng.chance(0.02)) {
-        header.ack = Some(Ack {
-            newest: ack.newest.wrapping_add(ACK_AHEAD),
-            ..ack
-        });
+        header.ack = Some(Ack { newest: ack.newest.wrapping_add(ACK_AHEAD), ..ack });
     }
     let start = header.write(buffer);
     let payload = &datagram[header_bytes..length - CRC_BYTES];

@@ -24,10 +24,7 @@ const DRAIN_MAX: Micros = Micros::from_secs(60);
 const GOODBYE_MAX: Micros = Micros::from_secs(30);
 
 const fn address(host: u8) -> SocketAddr {
-    SocketAddr::new(
-        std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, host)),
-        4_000,
-    )
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, host)), 4_000)
 }
 
 /// What a run of two nodes is made of.
@@ -52,10 +49,7 @@ impl Plan {
     /// Both sides send the same for fifteen seconds over a perfect link, encrypted.
     pub fn new(traffic: Vec<Flow>) -> Plan {
         Plan {
-            config: Config {
-                protocol_id: 0x6e65_746c_6f6f_6d21,
-                ..Config::default()
-            },
+            config: Config { protocol_id: 0x6e65_746c_6f6f_6d21, ..Config::default() },
             link: LinkConfig::default(),
             faults: Schedule::new(),
             client_traffic: traffic.clone(),
@@ -85,11 +79,7 @@ impl Pair {
         let mut node = |socket, listen, traffic| NodeConfig {
             listen,
             traffic,
-            driver: if rng.chance(0.5) {
-                Driver::Eager
-            } else {
-                Driver::Tick
-            },
+            driver: if rng.chance(0.5) { Driver::Eager } else { Driver::Tick },
             traffic_until: plan.traffic,
             reconnects: plan.reconnects && socket == CLIENT,
             ..NodeConfig::new(socket, plan.config.clone())
@@ -98,58 +88,38 @@ impl Pair {
         let client = world.add_node(node(CLIENT, None, plan.client_traffic))?;
         world.set_schedule(plan.faults);
         world.connect(client, SERVER, None)?;
-        Ok(Pair {
-            world,
-            client,
-            server,
-            traffic: plan.traffic,
-        })
+        Ok(Pair { world, client, server, traffic: plan.traffic })
     }
 
     /// Runs the traffic, waits for what is still on its way, says goodbye and checks what must hold at each point.
     pub fn finish(&mut self, report: &mut Report) -> Result<(), Failure> {
         self.world.run_until(self.traffic)?;
         let (client, server) = (self.client, self.server);
-        self.world
-            .run_until_that("the client is connected in the end", DRAIN_MAX, |world| {
-                [client, server]
-                    .iter()
-                    .all(|&node| world.ledger().connected(node).len() == 1)
-            })?;
-        self.world
-            .run_until_that("every reliable message arrives", DRAIN_MAX, |world| {
-                world.ledger().live_streams().all(|stream| stream.is_complete())
-            })?;
+        self.world.run_until_that("the client is connected in the end", DRAIN_MAX, |world| {
+            [client, server].iter().all(|&node| world.ledger().connected(node).len() == 1)
+        })?;
+        self.world.run_until_that("every reliable message arrives", DRAIN_MAX, |world| {
+            world.ledger().live_streams().all(|stream| stream.is_complete())
+        })?;
         // Late unreliable messages and outcomes are still to come.
         self.world.run_until(self.world.now() + Micros::from_secs(2))?;
-        self.check_streams()
-            .map_err(|violation| self.world.failure(violation))?;
+        self.check_streams().map_err(|violation| self.world.failure(violation))?;
         self.measure(report);
         self.world.disconnect(client, DisconnectReason::Requested);
-        self.world
-            .run_until_that("both sides end", GOODBYE_MAX, |world| {
-                [client, server]
-                    .iter()
-                    .all(|&node| world.node(node).endpoint().peer_count() == 0)
-            })?;
+        self.world.run_until_that("both sides end", GOODBYE_MAX, |world| {
+            [client, server].iter().all(|&node| world.node(node).endpoint().peer_count() == 0)
+        })?;
         self.world.run_until(self.world.now() + Micros::from_secs(1))?;
-        self.check_end()
-            .map_err(|violation| self.world.failure(violation))
+        self.check_end().map_err(|violation| self.world.failure(violation))
     }
 
     fn check_streams(&self) -> Result<(), Violation> {
         let ledger = self.world.ledger();
         for stream in ledger.live_streams() {
-            stream
-                .channels()
-                .iter()
-                .try_for_each(|channel| channel.check_drained())?;
+            stream.channels().iter().try_for_each(|channel| channel.check_drained())?;
         }
         for stream in ledger.streams() {
-            stream
-                .channels()
-                .iter()
-                .try_for_each(|channel| channel.check_outcomes())?;
+            stream.channels().iter().try_for_each(|channel| channel.check_outcomes())?;
         }
         Ok(())
     }
@@ -174,11 +144,8 @@ impl Pair {
 
     fn measure(&self, report: &mut Report) {
         let world = &self.world;
-        if let Some(first) = world
-            .ledger()
-            .connections()
-            .iter()
-            .find(|connection| connection.node == self.client)
+        if let Some(first) =
+            world.ledger().connections().iter().find(|connection| connection.node == self.client)
         {
             let took = first.connected_at.unwrap_or(world.now()).since(first.opened_at);
             report.add("handshake", "ms", took.as_millis_f64());
@@ -206,10 +173,7 @@ impl Pair {
     fn measure_cost(&self, report: &mut Report) {
         let world = &self.world;
         let connections = world.ledger().connections();
-        let resumed = connections
-            .iter()
-            .filter(|connection| connection.is_resumed)
-            .count();
+        let resumed = connections.iter().filter(|connection| connection.is_resumed).count();
         report.add("sessions", "", connections.len() as f64 / 2.0);
         report.add("sessions resumed", "", resumed as f64);
         let (mut resends, mut recovered) = (0, 0);
@@ -221,22 +185,13 @@ impl Pair {
         }
         let network = world.network().counters();
         let lost_percent = 100.0 * network.lost() as f64 / network.sent.max(1) as f64;
-        let message_bytes: u64 = world
-            .ledger()
-            .streams()
-            .iter()
-            .map(|stream| stream.payload_bytes())
-            .sum();
+        let message_bytes: u64 = world.ledger().streams().iter().map(|stream| stream.payload_bytes()).sum();
         report.add("datagrams", "", network.sent as f64);
         report.add("datagrams lost", "%", lost_percent);
         report.add("messages sent again", "", resends as f64);
         report.add("losses made good by redundancy", "", recovered as f64);
         report.add("bytes of messages", "", message_bytes as f64);
         report.add("bytes of datagrams", "", network.sent_bytes as f64);
-        report.add(
-            "bytes per message byte",
-            "",
-            network.sent_bytes as f64 / message_bytes.max(1) as f64,
-        );
+        report.add("bytes per message byte", "", network.sent_bytes as f64 / message_bytes.max(1) as f64);
     }
 }

@@ -55,10 +55,8 @@ impl Scenario for Restart {
             .filter(|connection| connection.node == client && connection.connected_at.is_some())
             .count();
         if sessions < 2 {
-            let violation = Violation::new(
-                "the client comes back",
-                format!("{sessions} sessions over two restarts"),
-            );
+            let violation =
+                Violation::new("the client comes back", format!("{sessions} sessions over two restarts"));
             return Err(pair.world.failure(violation));
         }
         Ok(())

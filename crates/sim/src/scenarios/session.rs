@@ -57,10 +57,7 @@ pub const PLAIN: Session = Session {
     plan: |rng| {
         let mut plan = session(Security::Off, bad_link(), faults(rng, 0));
         plan.config.peer_timeout = Micros::from_secs(5);
-        Plan {
-            reconnects: true,
-            ..plan
-        }
+        Plan { reconnects: true, ..plan }
     },
 };
 
@@ -69,17 +66,8 @@ pub const BURSTY: Session = Session {
     name: "bursty",
     about: "loss in bursts of ten datagrams (Gilbert-Elliott), as on a bad radio link",
     plan: |_| {
-        let loss = Loss::Bursts {
-            good_to_bad: 0.01,
-            bad_to_good: 0.1,
-            loss_good: 0.002,
-            loss_bad: 0.8,
-        };
-        session(
-            Security::Required,
-            LinkConfig { loss, ..good_link() },
-            Schedule::new(),
-        )
+        let loss = Loss::Bursts { good_to_bad: 0.01, bad_to_good: 0.1, loss_good: 0.002, loss_bad: 0.8 };
+        session(Security::Required, LinkConfig { loss, ..good_link() }, Schedule::new())
     },
 };
 
@@ -104,11 +92,7 @@ fn check_integrity(world: &World) -> Result<(), Violation> {
 }
 
 fn good_link() -> LinkConfig {
-    LinkConfig {
-        latency: Micros::from_millis(40),
-        jitter: Micros::from_millis(5),
-        ..LinkConfig::default()
-    }
+    LinkConfig { latency: Micros::from_millis(40), jitter: Micros::from_millis(5), ..LinkConfig::default() }
 }
 
 fn bad_link() -> LinkConfig {
@@ -139,13 +123,5 @@ fn faults(rng: &Rng, clock_jumps: u32) -> Schedule {
 
 fn session(security: Security, link: LinkConfig, faults: Schedule) -> Plan {
     let plan = Plan::new(game());
-    Plan {
-        config: Config {
-            security,
-            ..plan.config
-        },
-        link,
-        faults,
-        ..plan
-    }
+    Plan { config: Config { security, ..plan.config }, link, faults, ..plan }
 }

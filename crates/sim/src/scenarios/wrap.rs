@@ -29,19 +29,14 @@ impl Scenario for Wrap {
 
     fn run(&self, seed: u64, report: &mut Report) -> Result<(), Failure> {
         let messages = WRAP + 4_000;
-        let flows: Vec<_> = (1..=4)
-            .map(|channel| Flow::every_tick(channel, STAMP_BYTES))
-            .collect();
+        let flows: Vec<_> = (1..=4).map(|channel| Flow::every_tick(channel, STAMP_BYTES)).collect();
         let rate = RateConfig {
             bytes_per_second_max: 4 << 20,
             bytes_per_second_initial: 1 << 20,
             ..RateConfig::default()
         };
         let plan = Plan {
-            config: Config {
-                rate,
-                ..Config::default()
-            },
+            config: Config { rate, ..Config::default() },
             link: LinkConfig {
                 loss: Loss::Uniform(0.01),
                 latency: Micros::from_millis(10),
@@ -57,11 +52,7 @@ impl Scenario for Wrap {
         pair.world.set_tick(TICK);
         pair.finish(report)?;
         for stream in pair.world.ledger().streams() {
-            let fewest = stream.channels()[1..]
-                .iter()
-                .map(|channel| channel.sent())
-                .min()
-                .unwrap_or(0);
+            let fewest = stream.channels()[1..].iter().map(|channel| channel.sent()).min().unwrap_or(0);
             if u64::from(fewest) <= WRAP {
                 let violation = Violation::new(
                     "the run reaches the wrap",

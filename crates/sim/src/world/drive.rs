@@ -23,8 +23,7 @@ impl World {
             match event {
                 Event::Connected { resumed_from, resume } => {
                     node.resume_token = resume;
-                    self.ledger
-                        .handle_connected(self.now, index, peer, resumed_from.is_some())?;
+                    self.ledger.handle_connected(self.now, index, peer, resumed_from.is_some())?;
                 }
                 Event::Message { channel, data } => {
                     self.ledger.handle_message(self.now, index, peer, channel, data)?;
@@ -65,9 +64,7 @@ impl World {
             let stamp = self.ledger.next_stamp(connection, flow.channel);
             stamp.write(bytes, &mut self.message);
             let sent = match flow.is_tagged {
-                true => node
-                    .endpoint
-                    .send_tagged(peer, flow.channel, &self.message, tag_of(stamp)),
+                true => node.endpoint.send_tagged(peer, flow.channel, &self.message, tag_of(stamp)),
                 false => node.endpoint.send(peer, flow.channel, &self.message),
             };
             match sent {
@@ -88,22 +85,14 @@ impl World {
         let channels = &node.setup.config.channels;
         let pending_max: usize = channels.iter().map(|channel| channel.pending_bytes_max).sum();
         let waiting_max: usize = channels.iter().map(|channel| channel.receive_bytes_max).sum();
-        at_most(
-            "what waits to be sent is bounded",
-            stats.pending_bytes as u64,
-            pending_max as u64,
-        )?;
+        at_most("what waits to be sent is bounded", stats.pending_bytes as u64, pending_max as u64)?;
         at_most(
             "what waits for its predecessors is bounded",
             stats.waiting_bytes as u64,
             waiting_max as u64,
         )?;
         let events_max = node.setup.config.events_queued_max + EVENTS_BEYOND_LIMIT_MAX;
-        at_most(
-            "the events that wait are bounded",
-            stats.queue_depth as u64,
-            events_max as u64,
-        )
+        at_most("the events that wait are bounded", stats.queue_depth as u64, events_max as u64)
     }
 
     /// Puts a node's datagrams on the network.
@@ -125,8 +114,7 @@ impl World {
                 mtu: node.setup.config.mtu,
                 datagram,
             })?;
-            self.network
-                .send(self.now, node.setup.socket, transmit.to, datagram);
+            self.network.send(self.now, node.setup.socket, transmit.to, datagram);
         }
         Ok(())
     }
@@ -136,13 +124,8 @@ impl World {
         let node = &self.nodes[index];
         for peer in node.endpoint.peers() {
             if let Some(fingerprint) = node.endpoint.key_fingerprint(peer) {
-                let holder = KeyHolder {
-                    node: node.setup.socket,
-                    start: node.starts,
-                    peer,
-                };
-                self.observer
-                    .handle_key(fingerprint, node.is_listening(), holder)?;
+                let holder = KeyHolder { node: node.setup.socket, start: node.starts, peer };
+                self.observer.handle_key(fingerprint, node.is_listening(), holder)?;
             }
         }
         Ok(())

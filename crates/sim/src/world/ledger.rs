@@ -104,13 +104,7 @@ impl Ledger {
     /// A ledger for channels with these promises.
     pub fn new(promises: Vec<Promise>) -> Ledger {
         let (by_peer, connected) = (HashMap::new(), BTreeMap::new());
-        Ledger {
-            promises,
-            connections: Vec::new(),
-            streams: Vec::new(),
-            by_peer,
-            connected,
-        }
+        Ledger { promises, connections: Vec::new(), streams: Vec::new(), by_peer, connected }
     }
 
     /// The indices of a node's established connections.
@@ -141,20 +135,9 @@ impl Ledger {
     /// A node opened a connection, or accepted one.
     pub fn handle_opened(&mut self, now: Micros, node: usize, peer: PeerId) -> usize {
         let outgoing = self.streams.len();
-        let channels = self
-            .promises
-            .iter()
-            .copied()
-            .map(ChannelCheck::new)
-            .collect::<Vec<_>>();
+        let channels = self.promises.iter().copied().map(ChannelCheck::new).collect::<Vec<_>>();
         let (sent_at, latencies_ms) = (vec![Vec::new(); channels.len()], vec![Vec::new(); channels.len()]);
-        self.streams.push(Stream {
-            channels,
-            sent_at,
-            latencies_ms,
-            payload_bytes: 0,
-            is_cut: false,
-        });
+        self.streams.push(Stream { channels, sent_at, latencies_ms, payload_bytes: 0, is_cut: false });
         let index = self.connections.len();
         self.connections.push(Connection {
             node,
@@ -210,28 +193,18 @@ impl Ledger {
         let index = self.find(node, peer).ok_or_else(unknown)?;
         let connection = &mut self.connections[index];
         if matches!(connection.phase, Phase::Ended(_)) {
-            return Err(Violation::new(
-                rule,
-                format!("node {node} lost the same peer twice"),
-            ));
+            return Err(Violation::new(rule, format!("node {node} lost the same peer twice")));
         }
         connection.phase = Phase::Ended(reason);
         connection.ended_at = Some(now);
         cut(&mut self.streams, connection);
-        self.connected
-            .entry(node)
-            .or_default()
-            .retain(|open| *open != index);
+        self.connected.entry(node).or_default().retain(|open| *open != index);
         Ok(())
     }
 
     /// A node's process died: it knows nothing any more, and its names for peers are free again.
     pub fn handle_restart(&mut self, now: Micros, node: usize) {
-        for connection in self
-            .connections
-            .iter_mut()
-            .filter(|connection| connection.node == node)
-        {
+        for connection in self.connections.iter_mut().filter(|connection| connection.node == node) {
             if !matches!(connection.phase, Phase::Ended(_)) {
                 connection.phase = Phase::Forgotten;
                 connection.ended_at = Some(now);
@@ -246,11 +219,7 @@ impl Ledger {
     pub fn next_stamp(&self, connection: usize, channel: u8) -> Stamp {
         let stream = self.connections[connection].outgoing;
         let index = self.streams[stream].channels[usize::from(channel)].next_index();
-        Stamp {
-            stream: stream as u32,
-            channel,
-            index,
-        }
+        Stamp { stream: stream as u32, channel, index }
     }
 
     /// The message with that stamp was accepted for sending.
@@ -273,9 +242,7 @@ impl Ledger {
         let rule = "messages belong to a session";
         let stamp = Stamp::read(message)?;
         let stream_index = stamp.stream as usize;
-        let connection = self
-            .find(node, peer)
-            .and_then(|index| self.connections.get_mut(index));
+        let connection = self.find(node, peer).and_then(|index| self.connections.get_mut(index));
         let connection = connection.filter(|connection| connection.phase == Phase::Connected);
         let outside = || Violation::new(rule, format!("node {node} got a message outside of a session"));
         let connection = connection.ok_or_else(outside)?;
@@ -322,10 +289,7 @@ impl Ledger {
 
 /// What one side sent last may never arrive once either side is over.
 fn cut(streams: &mut [Stream], connection: &Connection) {
-    for stream in [Some(connection.outgoing), connection.incoming]
-        .into_iter()
-        .flatten()
-    {
+    for stream in [Some(connection.outgoing), connection.incoming].into_iter().flatten() {
         streams[stream].is_cut = true;
     }
 }
@@ -336,11 +300,7 @@ pub fn tag_of(stamp: Stamp) -> u64 {
 }
 
 fn stamp_of(tag: u64) -> Stamp {
-    Stamp {
-        stream: (tag >> 40) as u32,
-        channel: (tag >> 32) as u8,
-        index: tag as u32,
-    }
+    Stamp { stream: (tag >> 40) as u32, channel: (tag >> 32) as u8, index: tag as u32 }
 }
 
 #[cfg(test)]
@@ -382,76 +342,42 @@ mod tests {
         let messages = [sent(&mut ledger, 0, first, 0), sent(&mut ledger, 0, first, 0)];
         ledger.handle_message(NOW, 1, first, 0, &messages[0]).unwrap();
         let other = sent(&mut ledger, 0, second, 0);
-        assert_eq!(
-            rule(ledger.handle_message(NOW, 1, first, 0, &other)),
-            "messages belong to a session"
-        );
+        assert_eq!(rule(ledger.handle_message(NOW, 1, first, 0, &other)), "messages belong to a session");
         let echoed = ledger.handle_message(NOW, 0, first, 0, &messages[1]);
-        assert_eq!(
-            rule(echoed),
-            "messages belong to a session",
-            "its own sender got it"
-        );
+        assert_eq!(rule(echoed), "messages belong to a session", "its own sender got it");
     }
 
     #[test]
     fn a_message_keeps_its_channel() {
         let (mut ledger, [peer, _]) = two_sessions();
         let message = sent(&mut ledger, 0, peer, 0);
-        assert_eq!(
-            rule(ledger.handle_message(NOW, 1, peer, 1, &message)),
-            "a message keeps its channel"
-        );
+        assert_eq!(rule(ledger.handle_message(NOW, 1, peer, 1, &message)), "a message keeps its channel");
     }
 
     #[test]
     fn nothing_arrives_after_the_end() {
         let (mut ledger, [peer, _]) = two_sessions();
         let message = sent(&mut ledger, 0, peer, 0);
-        ledger
-            .handle_ended(NOW, 1, peer, DisconnectReason::Timeout)
-            .unwrap();
-        assert_eq!(
-            rule(ledger.handle_message(NOW, 1, peer, 0, &message)),
-            "messages belong to a session"
-        );
-        assert_eq!(
-            rule(ledger.handle_ended(NOW, 1, peer, DisconnectReason::Timeout)),
-            "a session ends once"
-        );
+        ledger.handle_ended(NOW, 1, peer, DisconnectReason::Timeout).unwrap();
+        assert_eq!(rule(ledger.handle_message(NOW, 1, peer, 0, &message)), "messages belong to a session");
+        assert_eq!(rule(ledger.handle_ended(NOW, 1, peer, DisconnectReason::Timeout)), "a session ends once");
     }
 
     #[test]
     fn a_session_begins_once_and_only_known_ones_end() {
         let (mut ledger, [peer, _]) = two_sessions();
-        assert_eq!(
-            rule(ledger.handle_connected(NOW, 0, peer, false)),
-            "a session begins once"
-        );
-        assert_eq!(
-            rule(ledger.handle_ended(NOW, 7, peer, DisconnectReason::Timeout)),
-            "a session ends once"
-        );
+        assert_eq!(rule(ledger.handle_connected(NOW, 0, peer, false)), "a session begins once");
+        assert_eq!(rule(ledger.handle_ended(NOW, 7, peer, DisconnectReason::Timeout)), "a session ends once");
     }
 
     #[test]
     fn outcomes_return_to_the_sender_alone() {
         let (mut ledger, [first, second]) = two_sessions();
         sent(&mut ledger, 0, first, 1);
-        let tag = tag_of(Stamp {
-            stream: 0,
-            channel: 1,
-            index: 0,
-        });
-        assert_eq!(
-            rule(ledger.handle_outcome(0, second, tag, true)),
-            "outcomes come back to the sender"
-        );
+        let tag = tag_of(Stamp { stream: 0, channel: 1, index: 0 });
+        assert_eq!(rule(ledger.handle_outcome(0, second, tag, true)), "outcomes come back to the sender");
         ledger.handle_outcome(0, first, tag, true).unwrap();
-        assert_eq!(
-            rule(ledger.handle_outcome(0, first, tag, true)),
-            "a tagged message has one outcome"
-        );
+        assert_eq!(rule(ledger.handle_outcome(0, first, tag, true)), "a tagged message has one outcome");
     }
 
     #[test]
@@ -459,11 +385,7 @@ mod tests {
         let (mut ledger, [peer, _]) = two_sessions();
         ledger.handle_restart(NOW, 0);
         assert!(ledger.connected(0).is_empty() && ledger.find(0, peer).is_none());
-        assert_eq!(
-            ledger.live_streams().count(),
-            2,
-            "those of node 1, which has not noticed"
-        );
+        assert_eq!(ledger.live_streams().count(), 2, "those of node 1, which has not noticed");
         ledger.handle_connected(NOW, 0, peer, false).unwrap();
     }
 }

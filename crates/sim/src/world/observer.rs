@@ -71,11 +71,7 @@ impl Observer {
         if self.recorded_max == 0 {
             return;
         }
-        let seen = Recorded {
-            from,
-            to,
-            datagram: datagram.to_vec(),
-        };
+        let seen = Recorded { from, to, datagram: datagram.to_vec() };
         if packet::packet_type(datagram).is_ok_and(|kind| kind.is_handshake()) {
             self.handshakes.push(seen.clone());
         }
@@ -88,11 +84,7 @@ impl Observer {
     /// A node sends a datagram.
     pub fn handle_sent(&mut self, sent: &Sent<'_>) -> Result<(), Violation> {
         self.keep(sent.external, sent.to, sent.datagram);
-        at_most(
-            "a datagram fits the mtu",
-            sent.datagram.len() as u64,
-            sent.mtu as u64,
-        )?;
+        at_most("a datagram fits the mtu", sent.datagram.len() as u64, sent.mtu as u64)?;
         if sent.is_server {
             let check = self.amplification.entry(sent.sender).or_default();
             check.handle_sent(sent.to, sent.datagram.len())?;
@@ -108,25 +100,13 @@ impl Observer {
         let largest = self.largest.entry((sent.sender, sent.to, session)).or_default();
         let number = full_number(header.number, *largest);
         *largest = (*largest).max(number);
-        self.tap.handle_packet(
-            PacketKey {
-                sender: sent.sender,
-                to: sent.to,
-                session,
-                number,
-            },
-            sent.datagram,
-        )
+        self.tap.handle_packet(PacketKey { sender: sent.sender, to: sent.to, session, number }, sent.datagram)
     }
 
     /// Sealed packets name no session that an onlooker could tell apart, but each session begins with a packet that no
     /// other has: the client's Connect, the server's Accept. So sessions are counted by their openings.
     fn session(&mut self, sent: &Sent<'_>) -> u64 {
-        let opening = if sent.is_server {
-            PacketType::Accept
-        } else {
-            PacketType::Connect
-        };
+        let opening = if sent.is_server { PacketType::Accept } else { PacketType::Connect };
         let (count, newest) = self.openings.entry((sent.sender, sent.to)).or_default();
         if packet::packet_type(sent.datagram) == Ok(opening) && newest.as_slice() != sent.datagram {
             *count += 1;
@@ -155,11 +135,7 @@ impl Observer {
     ) {
         if is_server {
             let is_handshake = packet::packet_type(datagram).is_ok_and(|kind| kind.is_handshake());
-            let factor = if is_handshake {
-                HANDSHAKE_FACTOR
-            } else {
-                MIGRATION_FACTOR
-            };
+            let factor = if is_handshake { HANDSHAKE_FACTOR } else { MIGRATION_FACTOR };
             let check = self.amplification.entry(delivery.to).or_default();
             check.handle_received(delivery.from, delivery.sent_at, datagram.len(), factor);
             return;
@@ -179,10 +155,7 @@ impl Observer {
 fn full_number(truncated: u16, largest: u64) -> u64 {
     let base = largest & !0xffff | u64::from(truncated);
     let candidates = [base.checked_sub(0x1_0000), Some(base), base.checked_add(0x1_0000)];
-    let nearest = candidates
-        .into_iter()
-        .flatten()
-        .min_by_key(|candidate| candidate.abs_diff(largest));
+    let nearest = candidates.into_iter().flatten().min_by_key(|candidate| candidate.abs_diff(largest));
     nearest.unwrap_or(base)
 }
 

@@ -22,40 +22,22 @@ pub struct Flow {
 impl Flow {
     /// One message of this size in every tick.
     pub fn every_tick(channel: u8, bytes: usize) -> Flow {
-        Flow {
-            channel,
-            chance: 1.0,
-            bytes_min: bytes,
-            bytes_max: bytes,
-            is_tagged: false,
-            is_greedy: false,
-        }
+        Flow { channel, chance: 1.0, bytes_min: bytes, bytes_max: bytes, is_tagged: false, is_greedy: false }
     }
 
     /// Messages between two sizes, now and then.
     pub fn sometimes(channel: u8, chance: f64, bytes_min: usize, bytes_max: usize) -> Flow {
-        Flow {
-            chance,
-            bytes_min,
-            bytes_max,
-            ..Flow::every_tick(channel, 0)
-        }
+        Flow { chance, bytes_min, bytes_max, ..Flow::every_tick(channel, 0) }
     }
 
     /// The same, with outcomes asked for.
     pub fn tagged(self) -> Flow {
-        Flow {
-            is_tagged: true,
-            ..self
-        }
+        Flow { is_tagged: true, ..self }
     }
 
     /// As much as the channel takes.
     pub fn greedy(channel: u8, bytes: usize) -> Flow {
-        Flow {
-            is_greedy: true,
-            ..Flow::every_tick(channel, bytes)
-        }
+        Flow { is_greedy: true, ..Flow::every_tick(channel, bytes) }
     }
 
     /// The size of the next message, if there is one in this tick.

@@ -45,19 +45,10 @@ fn values_outside_their_range_are_refused_on_both_sides() {
     writer.write_signed(128, 8);
     assert_eq!(writer.finish(), Err(WriteError::OutOfRange));
 
-    assert_eq!(
-        BitReader::new(&[101]).read_ranged(100),
-        Err(ReadError::OutOfRange)
-    );
+    assert_eq!(BitReader::new(&[101]).read_ranged(100), Err(ReadError::OutOfRange));
     assert_eq!(BitReader::new(&[100]).read_ranged(100), Ok(100));
-    assert_eq!(
-        BitReader::new(&[7]).read_ranged_signed(-3, 3),
-        Err(ReadError::OutOfRange)
-    );
-    assert_eq!(
-        BitReader::new(&[0; 8]).read_ranged_signed(i64::MIN, i64::MAX),
-        Ok(i64::MIN)
-    );
+    assert_eq!(BitReader::new(&[7]).read_ranged_signed(-3, 3), Err(ReadError::OutOfRange));
+    assert_eq!(BitReader::new(&[0; 8]).read_ranged_signed(i64::MIN, i64::MAX), Ok(i64::MIN));
 }
 
 #[test]
@@ -93,16 +84,9 @@ fn a_run_longer_than_its_bytes_is_the_callers_error() {
 
 /// The slow and obvious way: one bit at a time.
 fn reference(values: &[(u64, u32)]) -> Vec<u8> {
-    let bits: Vec<bool> = values
-        .iter()
-        .flat_map(|&(v, n)| (0..n).map(move |i| (v >> i) & 1 == 1))
-        .collect();
+    let bits: Vec<bool> = values.iter().flat_map(|&(v, n)| (0..n).map(move |i| (v >> i) & 1 == 1)).collect();
     bits.chunks(8)
-        .map(|byte| {
-            byte.iter()
-                .enumerate()
-                .fold(0, |sum, (i, &bit)| sum | (u8::from(bit) << i))
-        })
+        .map(|byte| byte.iter().enumerate().fold(0, |sum, (i, &bit)| sum | (u8::from(bit) << i)))
         .collect()
 }
 

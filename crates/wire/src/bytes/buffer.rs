@@ -18,12 +18,7 @@ pub struct MessageBuffer {
 impl MessageBuffer {
     /// An empty buffer that will hold at most `bytes_max` bytes.
     pub fn new(bytes_max: usize) -> MessageBuffer {
-        MessageBuffer {
-            bytes: Vec::new(),
-            bytes_max,
-            name_mode: NameMode::Hashed,
-            fault: None,
-        }
+        MessageBuffer { bytes: Vec::new(), bytes_max, name_mode: NameMode::Hashed, fault: None }
     }
 
     /// The same buffer with another form of names.
@@ -77,11 +72,7 @@ impl MessageBuffer {
 
     /// Overwrites bytes that were written before; a range that was not written is an error.
     pub fn patch(&mut self, position: usize, bytes: &[u8]) {
-        match self
-            .bytes
-            .get_mut(position..)
-            .and_then(|rest| rest.get_mut(..bytes.len()))
-        {
+        match self.bytes.get_mut(position..).and_then(|rest| rest.get_mut(..bytes.len())) {
             Some(slot) => slot.copy_from_slice(bytes),
             None => self.fail(WriteError::OutOfRange),
         }

@@ -40,26 +40,14 @@ fn strings_longer_than_their_limit_are_refused_on_both_sides() {
     let mut writer = ByteWriter::new(&mut buffer);
     writer.write_str("four", 3);
     assert_eq!(writer.finish(), Err(WriteError::TooLong));
-    assert_eq!(
-        ByteReader::new(&[4, b'f', b'o', b'u', b'r']).read_str(3),
-        Err(ReadError::TooLong)
-    );
-    assert_eq!(
-        ByteReader::new(&[4, b'f', b'o', b'u']).read_str(4),
-        Err(ReadError::UnexpectedEnd)
-    );
-    assert_eq!(
-        ByteReader::new(&[1, 0xff]).read_str(4),
-        Err(ReadError::InvalidUtf8)
-    );
+    assert_eq!(ByteReader::new(&[4, b'f', b'o', b'u', b'r']).read_str(3), Err(ReadError::TooLong));
+    assert_eq!(ByteReader::new(&[4, b'f', b'o', b'u']).read_str(4), Err(ReadError::UnexpectedEnd));
+    assert_eq!(ByteReader::new(&[1, 0xff]).read_str(4), Err(ReadError::InvalidUtf8));
 }
 
 #[test]
 fn a_length_of_four_billion_is_refused_without_reading_on() {
-    assert_eq!(
-        ByteReader::new(&[0xff, 0xff, 0xff, 0xff, 0x0f]).read_blob(1000),
-        Err(ReadError::TooLong)
-    );
+    assert_eq!(ByteReader::new(&[0xff, 0xff, 0xff, 0xff, 0x0f]).read_blob(1000), Err(ReadError::TooLong));
 }
 
 #[test]
@@ -70,18 +58,9 @@ fn malformed_scalars_have_their_own_reason_and_do_not_move_the_reader() {
     assert_eq!(reader.read_u8(), Ok(2));
     assert_eq!(reader.read_varint(), Err(ReadError::InvalidVarint));
     assert_eq!(reader.position(), 1);
-    assert_eq!(
-        ByteReader::new(&[0x80]).read_varint(),
-        Err(ReadError::UnexpectedEnd)
-    );
-    assert_eq!(
-        ByteReader::new(&f32::NAN.to_le_bytes()).read_finite_f32(),
-        Err(ReadError::NonFinite)
-    );
-    assert_eq!(
-        ByteReader::new(&f32::INFINITY.to_le_bytes()).read_f32(),
-        Ok(f32::INFINITY)
-    );
+    assert_eq!(ByteReader::new(&[0x80]).read_varint(), Err(ReadError::UnexpectedEnd));
+    assert_eq!(ByteReader::new(&f32::NAN.to_le_bytes()).read_finite_f32(), Err(ReadError::NonFinite));
+    assert_eq!(ByteReader::new(&f32::INFINITY.to_le_bytes()).read_f32(), Ok(f32::INFINITY));
     assert_eq!(ByteReader::new(&[0]).finish(), Err(ReadError::TrailingData));
 }
 
@@ -91,15 +70,9 @@ fn names_travel_as_their_hash_and_resolve_on_arrival() {
     let sword = names.register("sword").unwrap();
     let bytes = written(|w| w.write_name(sword, &names));
     assert_eq!(bytes, sword.0.to_le_bytes());
-    assert_eq!(
-        ByteReader::new(&bytes).read_known_name(&names),
-        Ok((sword, "sword"))
-    );
+    assert_eq!(ByteReader::new(&bytes).read_known_name(&names), Ok((sword, "sword")));
     let stranger = NameRegistry::new(8);
-    assert_eq!(
-        ByteReader::new(&bytes).read_known_name(&stranger),
-        Err(ReadError::UnknownName(sword))
-    );
+    assert_eq!(ByteReader::new(&bytes).read_known_name(&stranger), Err(ReadError::UnknownName(sword)));
 }
 
 #[test]

@@ -8,28 +8,13 @@ const TWO_ENTITIES: [u8; 49] = [
     0x64, 0x00, 0x00, 0x00, 0x00, 0x00, 0xc8, 0x43, 0x00, 0x80, 0x16, 0x43, 0x00, 0x00, 0x40, 0xc0, 0x00,
     0x00, 0x80, 0x3f, 0x02,
 ];
-const SHIELD: [u8; 16] = [
-    0x30, 0x0d, 0x00, 0x37, 0x00, 0x00, 0x00, 0x00, 0x00, 0x7a, 0x43, 0x00, 0x00, 0x34, 0x43, 0x02,
-];
+const SHIELD: [u8; 16] =
+    [0x30, 0x0d, 0x00, 0x37, 0x00, 0x00, 0x00, 0x00, 0x00, 0x7a, 0x43, 0x00, 0x00, 0x34, 0x43, 0x02];
 
 fn two_entities() -> [EntityPosition; 2] {
     [
-        EntityPosition {
-            id: 42,
-            x: 100.5,
-            y: 200.0,
-            vx: 5.0,
-            vy: 0.0,
-            kind: EntityPosition::PLAYER,
-        },
-        EntityPosition {
-            id: 100,
-            x: 400.0,
-            y: 150.5,
-            vx: -3.0,
-            vy: 1.0,
-            kind: EntityPosition::ENEMY,
-        },
+        EntityPosition { id: 42, x: 100.5, y: 200.0, vx: 5.0, vy: 0.0, kind: EntityPosition::PLAYER },
+        EntityPosition { id: 100, x: 400.0, y: 150.5, vx: -3.0, vy: 1.0, kind: EntityPosition::ENEMY },
     ]
 }
 
@@ -40,10 +25,7 @@ fn entities(datagram: &[u8]) -> Result<Vec<EntityPosition>, ReadError> {
 #[test]
 fn joining_is_three_bytes() {
     let mut out = [0; 8];
-    let join = Packet {
-        opcode: opcode::JOIN_LOBBY,
-        payload: &[],
-    };
+    let join = Packet { opcode: opcode::JOIN_LOBBY, payload: &[] };
     assert_eq!(join.encode(&mut out), Ok(3));
     assert_eq!(out[..3], [0x01, 0, 0]);
     assert_eq!(Packet::decode(&out[..3]), Ok(join));
@@ -67,13 +49,8 @@ fn up_right_and_shoot_is_19() {
 
 #[test]
 fn each_button_has_its_own_bit() {
-    let buttons = [
-        PlayerInput::UP,
-        PlayerInput::DOWN,
-        PlayerInput::LEFT,
-        PlayerInput::RIGHT,
-        PlayerInput::SHOOT,
-    ];
+    let buttons =
+        [PlayerInput::UP, PlayerInput::DOWN, PlayerInput::LEFT, PlayerInput::RIGHT, PlayerInput::SHOOT];
     assert_eq!(buttons.map(PlayerInput::bits), [0x01, 0x02, 0x04, 0x08, 0x10]);
 }
 
@@ -112,12 +89,7 @@ fn two_entities_have_the_documented_49_bytes() {
 
 #[test]
 fn a_shield_has_the_documented_16_bytes() {
-    let shield = PowerupSpawned {
-        id: 55,
-        x: 250.0,
-        y: 180.0,
-        kind: PowerupSpawned::SHIELD,
-    };
+    let shield = PowerupSpawned { id: 55, x: 250.0, y: 180.0, kind: PowerupSpawned::SHIELD };
     let mut out = [0; 16];
     assert_eq!(shield.encode(&mut out), Ok(16));
     assert_eq!(out, SHIELD);
@@ -127,10 +99,7 @@ fn a_shield_has_the_documented_16_bytes() {
 #[test]
 fn a_size_that_does_not_match_the_datagram_is_refused() {
     assert_eq!(Packet::decode(&TWO_ENTITIES[..48]), Err(ReadError::UnexpectedEnd));
-    assert_eq!(
-        Packet::decode(&[&TWO_ENTITIES[..], &[0]].concat()),
-        Err(ReadError::TrailingData)
-    );
+    assert_eq!(Packet::decode(&[&TWO_ENTITIES[..], &[0]].concat()), Err(ReadError::TrailingData));
     let mut miscounted = TWO_ENTITIES;
     miscounted[3] = 3;
     assert_eq!(entities(&miscounted), Err(ReadError::UnexpectedEnd));
@@ -146,22 +115,13 @@ fn fifty_six_entities_fit_1200_bytes_and_one_more_is_refused() {
     let mut out = [0; 1300];
     assert_eq!(encode_entity_positions(&crowd[..56], &mut out), Ok(1183));
     assert_eq!(entities(&out[..1183]).map(|list| list.len()), Ok(56));
-    assert_eq!(
-        encode_entity_positions(&crowd, &mut out),
-        Err(WriteError::TooLong)
-    );
+    assert_eq!(encode_entity_positions(&crowd, &mut out), Err(WriteError::TooLong));
 }
 
 #[test]
 fn floats_that_are_not_finite_are_refused_by_both_sides() {
-    let lost = EntityPosition {
-        x: f32::NAN,
-        ..EntityPosition::default()
-    };
-    assert_eq!(
-        encode_entity_positions(&[lost], &mut [0; 64]),
-        Err(WriteError::NonFinite)
-    );
+    let lost = EntityPosition { x: f32::NAN, ..EntityPosition::default() };
+    assert_eq!(encode_entity_positions(&[lost], &mut [0; 64]), Err(WriteError::NonFinite));
     let mut bytes = TWO_ENTITIES;
     bytes[11..15].copy_from_slice(&f32::INFINITY.to_le_bytes());
     assert_eq!(entities(&bytes), Err(ReadError::NonFinite));

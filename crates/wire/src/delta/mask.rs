@@ -52,12 +52,10 @@ pub fn read_mask(field_count: u32, table: &CodeTable, reader: &mut BitReader<'_>
     }
     let mut mask = 0u64;
     for _ in 0..symbol {
-        let index = reader
-            .read_ranged(u64::from(field_count - 1))
-            .map_err(|error| match error {
-                ReadError::OutOfRange => ReadError::InvalidField,
-                other => other,
-            })?;
+        let index = reader.read_ranged(u64::from(field_count - 1)).map_err(|error| match error {
+            ReadError::OutOfRange => ReadError::InvalidField,
+            other => other,
+        })?;
         let bit = 1u64 << index;
         if bit <= mask {
             return Err(ReadError::InvalidField);

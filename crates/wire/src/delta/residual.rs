@@ -43,10 +43,7 @@ pub fn write_residual(
     let cost = |symbol: u8, raw_bits: u32| table.bit_len(symbol).unwrap_or(0) + raw_bits;
     if class > u32::from(CLASS_MAX) || cost(class as u8, class) > cost(ESCAPE, range.bit_width()) {
         table.write(ESCAPE, writer);
-        writer.append_bits(
-            u64::from(word.wrapping_sub(range.min()) as u32),
-            range.bit_width(),
-        );
+        writer.append_bits(u64::from(word.wrapping_sub(range.min()) as u32), range.bit_width());
         return;
     }
     table.write(class as u8, writer);

@@ -30,9 +30,5 @@ pub fn read_run(max: u32, table: &CodeTable, reader: &mut BitReader<'_>) -> Resu
         return Err(ReadError::InvalidCode);
     }
     let run = ((1 << class) | reader.read_bits(class)? as u32) - 1;
-    if run <= max.min(RUN_MAX) {
-        Ok(run)
-    } else {
-        Err(ReadError::OutOfRange)
-    }
+    if run <= max.min(RUN_MAX) { Ok(run) } else { Err(ReadError::OutOfRange) }
 }

@@ -46,14 +46,9 @@ fn an_expected_word_is_cheap_and_a_jump_is_no_dearer_than_the_escape() {
 
 #[test]
 fn the_extremes_of_32_bits_return() {
-    for (word, predicted) in [
-        (i32::MAX, i32::MIN),
-        (i32::MIN, i32::MAX),
-        (i32::MIN, 0),
-        (0, i32::MIN),
-        (65_535, 0),
-        (65_536, 0),
-    ] {
+    for (word, predicted) in
+        [(i32::MAX, i32::MIN), (i32::MIN, i32::MAX), (i32::MIN, 0), (0, i32::MIN), (65_535, 0), (65_536, 0)]
+    {
         assert_eq!(round_trip(word, predicted, WordRange::ALL).0, Ok(word));
     }
 }
@@ -64,21 +59,12 @@ fn a_residual_that_leaves_the_range_is_refused() {
     let (bytes, _) = written(|tables, writer| write_residual(100, 98, wide, &tables.residual, writer));
     let table = TableSet::generic().residual;
     let narrow = WordRange::new(0, 99).unwrap();
-    assert_eq!(
-        read_residual(98, narrow, &table, &mut BitReader::new(&bytes)),
-        Err(ReadError::OutOfRange)
-    );
+    assert_eq!(read_residual(98, narrow, &table, &mut BitReader::new(&bytes)), Err(ReadError::OutOfRange));
     assert_eq!(
         read_residual(i32::MAX, WordRange::ALL, &table, &mut BitReader::new(&bytes)),
         Err(ReadError::OutOfRange)
     );
-    assert!(refused(|tables, writer| write_residual(
-        101,
-        0,
-        wide,
-        &tables.residual,
-        writer
-    )));
+    assert!(refused(|tables, writer| write_residual(101, 0, wide, &tables.residual, writer)));
 }
 
 #[test]
@@ -92,14 +78,8 @@ fn a_table_with_foreign_symbols_is_refused() {
         read_residual(0, WordRange::ALL, &table, &mut BitReader::new(&buffer)),
         Err(ReadError::InvalidCode)
     );
-    assert_eq!(
-        read_run(9, &table, &mut BitReader::new(&buffer)),
-        Err(ReadError::InvalidCode)
-    );
-    assert_eq!(
-        read_mask(9, &table, &mut BitReader::new(&buffer)),
-        Err(ReadError::InvalidCode)
-    );
+    assert_eq!(read_run(9, &table, &mut BitReader::new(&buffer)), Err(ReadError::InvalidCode));
+    assert_eq!(read_mask(9, &table, &mut BitReader::new(&buffer)), Err(ReadError::InvalidCode));
 }
 
 #[test]
@@ -113,12 +93,7 @@ fn one_changed_field_of_many_is_listed_and_many_are_a_bitmap() {
 
 #[test]
 fn masks_beyond_the_fields_are_refused_on_both_sides() {
-    assert!(refused(|tables, writer| write_mask(
-        0b1000,
-        3,
-        &tables.mask,
-        writer
-    )));
+    assert!(refused(|tables, writer| write_mask(0b1000, 3, &tables.mask, writer)));
     assert!(refused(|tables, writer| write_mask(0, 65, &tables.mask, writer)));
     let table = TableSet::generic().mask;
     let listed = |indexes: &[u64]| {
@@ -128,26 +103,11 @@ fn masks_beyond_the_fields_are_refused_on_both_sides() {
         })
         .0
     };
-    assert_eq!(
-        read_mask(6, &table, &mut BitReader::new(&listed(&[1, 5]))),
-        Ok(0b10_0010)
-    );
-    assert_eq!(
-        read_mask(6, &table, &mut BitReader::new(&listed(&[6]))),
-        Err(ReadError::InvalidField)
-    );
-    assert_eq!(
-        read_mask(6, &table, &mut BitReader::new(&listed(&[5, 1]))),
-        Err(ReadError::InvalidField)
-    );
-    assert_eq!(
-        read_mask(6, &table, &mut BitReader::new(&listed(&[3, 3]))),
-        Err(ReadError::InvalidField)
-    );
-    assert_eq!(
-        read_mask(0, &table, &mut BitReader::new(&listed(&[1]))),
-        Err(ReadError::InvalidField)
-    );
+    assert_eq!(read_mask(6, &table, &mut BitReader::new(&listed(&[1, 5]))), Ok(0b10_0010));
+    assert_eq!(read_mask(6, &table, &mut BitReader::new(&listed(&[6]))), Err(ReadError::InvalidField));
+    assert_eq!(read_mask(6, &table, &mut BitReader::new(&listed(&[5, 1]))), Err(ReadError::InvalidField));
+    assert_eq!(read_mask(6, &table, &mut BitReader::new(&listed(&[3, 3]))), Err(ReadError::InvalidField));
+    assert_eq!(read_mask(0, &table, &mut BitReader::new(&listed(&[1]))), Err(ReadError::InvalidField));
 }
 
 #[test]
@@ -155,23 +115,13 @@ fn a_run_longer_than_the_objects_left_is_refused() {
     let (bytes, _) = written(|tables, writer| write_run(10, &tables.run, writer));
     let table = TableSet::generic().run;
     assert_eq!(read_run(10, &table, &mut BitReader::new(&bytes)), Ok(10));
-    assert_eq!(
-        read_run(9, &table, &mut BitReader::new(&bytes)),
-        Err(ReadError::OutOfRange)
-    );
-    assert!(refused(|tables, writer| write_run(
-        RUN_MAX + 1,
-        &tables.run,
-        writer
-    )));
+    assert_eq!(read_run(9, &table, &mut BitReader::new(&bytes)), Err(ReadError::OutOfRange));
+    assert!(refused(|tables, writer| write_run(RUN_MAX + 1, &tables.run, writer)));
     let (beyond, _) = written(|tables, writer| {
         tables.run.write(16, writer);
         writer.write_bits(1, 16);
     });
-    assert_eq!(
-        read_run(u32::MAX, &table, &mut BitReader::new(&beyond)),
-        Err(ReadError::OutOfRange)
-    );
+    assert_eq!(read_run(u32::MAX, &table, &mut BitReader::new(&beyond)), Err(ReadError::OutOfRange));
 }
 
 #[test]
@@ -180,16 +130,9 @@ fn extrapolation_rounds_half_away_from_zero_and_stays_in_range() {
     let all = WordRange::ALL;
     assert_eq!(extrapolate(at(10, 1), at(5, 2), all), 15);
     assert_eq!(extrapolate(at(1, 1), at(0, 3), all), 2, "one half rounds up");
-    assert_eq!(
-        extrapolate(at(-1, 1), at(0, 3), all),
-        -2,
-        "minus one half rounds down"
-    );
+    assert_eq!(extrapolate(at(-1, 1), at(0, 3), all), -2, "minus one half rounds down");
     assert_eq!(extrapolate(at(1, 1), at(0, 4), all), 1, "a third rounds to zero");
-    assert_eq!(
-        extrapolate(at(i32::MAX, AGE_MAX - 1), at(i32::MIN, AGE_MAX), all),
-        i32::MAX
-    );
+    assert_eq!(extrapolate(at(i32::MAX, AGE_MAX - 1), at(i32::MIN, AGE_MAX), all), i32::MAX);
     assert_eq!(extrapolate(at(90, 1), at(80, 2), WordRange::symmetric(95)), 95);
     assert_eq!(extrapolate(at(7, 2), at(3, 2), all), 7, "no line through one age");
     assert_eq!(extrapolate(at(7, 1), at(3, AGE_MAX + 1), all), 7, "too old");
@@ -213,9 +156,7 @@ fn a_million_updates_do_not_drift() {
         let step = (state >> 40) as f64 / f64::from(1u32 << 24) - 0.5;
         let metres = if update % 10_000 == 9_999 { 300.0 } else { 0.016 };
         place = (place + step * metres).clamp(-327.0, 327.0);
-        let words = profile
-            .quantize_position([place, 0.0, 0.0], &origin, &mut counters)
-            .words;
+        let words = profile.quantize_position([place, 0.0, 0.0], &origin, &mut counters).words;
         let mut buffer = [0; 8];
         let mut writer = BitWriter::new(&mut buffer);
         write_residual(words[0], held, range, &tables.residual, &mut writer);

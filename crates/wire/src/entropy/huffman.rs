@@ -21,10 +21,7 @@ pub(super) fn limited_lengths(counts: &[u64], limit: u32) -> Vec<u8> {
         .map(|(symbol, &count)| {
             let mut coins = vec![0; counts.len()];
             coins[symbol] = 1;
-            Item {
-                price: count.clamp(1, u64::MAX >> 16),
-                coins,
-            }
+            Item { price: count.clamp(1, u64::MAX >> 16), coins }
         })
         .collect();
     coins.sort_by_key(|item| item.price);
@@ -47,8 +44,5 @@ pub(super) fn limited_lengths(counts: &[u64], limit: u32) -> Vec<u8> {
 
 fn merge(a: &Item, b: &Item) -> Item {
     let coins = a.coins.iter().zip(&b.coins).map(|(a, b)| a + b).collect();
-    Item {
-        price: a.price.saturating_add(b.price),
-        coins,
-    }
+    Item { price: a.price.saturating_add(b.price), coins }
 }

@@ -84,11 +84,7 @@ impl TableSet {
         let mut bytes = vec![FORMAT_VERSION];
         for table in [&self.residual, &self.run, &self.mask] {
             let lengths: Vec<u8> = table.lengths().collect();
-            bytes.extend(
-                lengths
-                    .chunks(2)
-                    .map(|pair| pair[0] | pair.get(1).map_or(0, |high| high << 4)),
-            );
+            bytes.extend(lengths.chunks(2).map(|pair| pair[0] | pair.get(1).map_or(0, |high| high << 4)));
         }
         bytes
     }

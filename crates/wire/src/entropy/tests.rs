@@ -20,32 +20,12 @@ fn the_example_of_the_module_is_true() {
 
 #[test]
 fn lengths_that_are_no_complete_code_are_refused() {
-    assert_eq!(
-        CodeTable::from_lengths(&[1]),
-        Err(CodeError::SymbolCount { count: 1 })
-    );
-    assert_eq!(
-        CodeTable::from_lengths(&[8; 257]),
-        Err(CodeError::SymbolCount { count: 257 })
-    );
-    assert_eq!(
-        CodeTable::from_lengths(&[1, 0]),
-        Err(CodeError::Length { symbol: 1, bits: 0 })
-    );
-    assert_eq!(
-        CodeTable::from_lengths(&[1, 13]),
-        Err(CodeError::Length { symbol: 1, bits: 13 })
-    );
-    assert_eq!(
-        CodeTable::from_lengths(&[1, 2]),
-        Err(CodeError::Kraft { filled: 3072 }),
-        "incomplete"
-    );
-    assert_eq!(
-        CodeTable::from_lengths(&[1, 1, 1]),
-        Err(CodeError::Kraft { filled: 6144 }),
-        "over-full"
-    );
+    assert_eq!(CodeTable::from_lengths(&[1]), Err(CodeError::SymbolCount { count: 1 }));
+    assert_eq!(CodeTable::from_lengths(&[8; 257]), Err(CodeError::SymbolCount { count: 257 }));
+    assert_eq!(CodeTable::from_lengths(&[1, 0]), Err(CodeError::Length { symbol: 1, bits: 0 }));
+    assert_eq!(CodeTable::from_lengths(&[1, 13]), Err(CodeError::Length { symbol: 1, bits: 13 }));
+    assert_eq!(CodeTable::from_lengths(&[1, 2]), Err(CodeError::Kraft { filled: 3072 }), "incomplete");
+    assert_eq!(CodeTable::from_lengths(&[1, 1, 1]), Err(CodeError::Kraft { filled: 6144 }), "over-full");
 }
 
 #[test]
@@ -56,10 +36,7 @@ fn codes_that_the_table_lacks_are_refused() {
     table.write(2, &mut writer);
     assert_eq!(writer.finish(), Err(WriteError::OutOfRange));
     assert_eq!(table.bit_len(2), None);
-    assert_eq!(
-        table.read(&mut BitReader::new(&[])),
-        Err(ReadError::UnexpectedEnd)
-    );
+    assert_eq!(table.read(&mut BitReader::new(&[])), Err(ReadError::UnexpectedEnd));
 }
 
 #[test]
@@ -102,28 +79,16 @@ fn the_generic_set_survives_its_serialized_form() {
 #[test]
 fn broken_table_sets_are_refused_with_their_reason() {
     let good = TableSet::generic().serialize();
-    assert!(matches!(
-        TableSet::parse(&[]),
-        Err(TableSetError::Length { length: 0, .. })
-    ));
-    assert!(matches!(
-        TableSet::parse(&good[..good.len() - 1]),
-        Err(TableSetError::Length { .. })
-    ));
-    assert!(matches!(
-        TableSet::parse(&[&good[..], &[0]].concat()),
-        Err(TableSetError::Length { .. })
-    ));
+    assert!(matches!(TableSet::parse(&[]), Err(TableSetError::Length { length: 0, .. })));
+    assert!(matches!(TableSet::parse(&good[..good.len() - 1]), Err(TableSetError::Length { .. })));
+    assert!(matches!(TableSet::parse(&[&good[..], &[0]].concat()), Err(TableSetError::Length { .. })));
     let with = |at: usize, byte: u8| {
         let mut bad = good.clone();
         bad[at] = byte;
         TableSet::parse(&bad)
     };
     assert_eq!(with(0, 2), Err(TableSetError::Version { version: 2 }));
-    assert!(matches!(
-        with(1, 0x11),
-        Err(TableSetError::Code(CodeError::Kraft { .. }))
-    ));
+    assert!(matches!(with(1, 0x11), Err(TableSetError::Code(CodeError::Kraft { .. }))));
     let run_end = 1 + 9 + 8;
     assert_eq!(with(run_end, good[run_end] | 0x10), Err(TableSetError::Padding));
 }

@@ -42,12 +42,7 @@ impl FrameReader {
     /// A reader that accepts payloads of at most `payload_bytes_max`.
     pub fn new(payload_bytes_max: usize) -> Result<FrameReader, PayloadLimitError> {
         check_limit(payload_bytes_max)?;
-        Ok(FrameReader {
-            buffer: Vec::new(),
-            consumed: 0,
-            payload_bytes_max,
-            poison: None,
-        })
+        Ok(FrameReader { buffer: Vec::new(), consumed: 0, payload_bytes_max, poison: None })
     }
 
     /// Takes bytes that arrived and returns how many it took; poll, then push the rest.
@@ -105,11 +100,7 @@ impl FrameReader {
             return Err(error);
         }
         let rest = self.buffer.get(self.consumed..).unwrap_or_default();
-        if rest
-            .iter()
-            .zip(SIGNATURE.to_le_bytes())
-            .any(|(&byte, expected)| byte != expected)
-        {
+        if rest.iter().zip(SIGNATURE.to_le_bytes()).any(|(&byte, expected)| byte != expected) {
             return Err(FrameError::BadSignature);
         }
         let Some(length_bytes) = rest.get(4..).and_then(|after| after.first_chunk()) else {
@@ -117,10 +108,7 @@ impl FrameReader {
         };
         let length = u32::from_le_bytes(*length_bytes);
         if length as usize > self.payload_bytes_max {
-            return Err(FrameError::Oversize {
-                length,
-                max: self.payload_bytes_max,
-            });
+            return Err(FrameError::Oversize { length, max: self.payload_bytes_max });
         }
         let Some(id) = rest.get(8..).and_then(|after| after.first_chunk()) else {
             return Ok(None);

@@ -15,10 +15,7 @@ fn framed(messages: &[(u16, Vec<u8>)]) -> Vec<u8> {
 
 #[test]
 fn a_frame_has_the_documented_bytes() {
-    assert_eq!(
-        framed(&[(0x0102, vec![9, 8])]),
-        [0x22, 0x94, 0x1e, 0x01, 2, 0, 0, 0, 0x02, 0x01, 9, 8]
-    );
+    assert_eq!(framed(&[(0x0102, vec![9, 8])]), [0x22, 0x94, 0x1e, 0x01, 2, 0, 0, 0, 0x02, 0x01, 9, 8]);
 }
 
 #[test]
@@ -55,13 +52,7 @@ fn an_oversize_announcement_is_refused_before_its_payload_arrives() {
     let mut header = framed(&[(1, vec![])]);
     header[4..8].copy_from_slice(&101u32.to_le_bytes());
     reader.push(&header[..8]);
-    assert_eq!(
-        reader.poll_frame(),
-        Err(FrameError::Oversize {
-            length: 101,
-            max: 100
-        })
-    );
+    assert_eq!(reader.poll_frame(), Err(FrameError::Oversize { length: 101, max: 100 }));
 }
 
 #[test]
@@ -104,10 +95,7 @@ fn a_failed_message_leaves_no_trace() {
 
 #[test]
 fn impossible_limits_are_refused() {
-    assert_eq!(
-        FrameReader::new(0).err(),
-        Some(PayloadLimitError { payload_bytes_max: 0 })
-    );
+    assert_eq!(FrameReader::new(0).err(), Some(PayloadLimitError { payload_bytes_max: 0 }));
     assert!(FrameWriter::new(PAYLOAD_BYTES_LIMIT + 1, 1).is_err());
 }
 
@@ -117,11 +105,7 @@ fn a_mask_undoes_itself_at_any_split() {
     let mut masked = plain.clone();
     StreamMask::from_seed(42).apply(&mut masked);
     assert_ne!(masked, plain);
-    assert_eq!(
-        masked[0] ^ plain[0],
-        masked[50] ^ plain[50],
-        "keys repeat every 50 bytes"
-    );
+    assert_eq!(masked[0] ^ plain[0], masked[50] ^ plain[50], "keys repeat every 50 bytes");
     let mut mask = StreamMask::from_seed(42);
     for piece in masked.chunks_mut(7) {
         mask.apply(piece);

@@ -32,20 +32,13 @@ impl FrameWriter {
         buffered_bytes_max: usize,
     ) -> Result<FrameWriter, PayloadLimitError> {
         check_limit(payload_bytes_max)?;
-        Ok(FrameWriter {
-            buffer: MessageBuffer::new(buffered_bytes_max),
-            open: None,
-            payload_bytes_max,
-        })
+        Ok(FrameWriter { buffer: MessageBuffer::new(buffered_bytes_max), open: None, payload_bytes_max })
     }
 
     /// The same writer with another form of names.
     #[must_use]
     pub fn with_names(self, name_mode: NameMode) -> FrameWriter {
-        FrameWriter {
-            buffer: self.buffer.with_names(name_mode),
-            ..self
-        }
+        FrameWriter { buffer: self.buffer.with_names(name_mode), ..self }
     }
 
     /// Begins a message; write its payload into the returned buffer. A message that was begun and not ended is dropped.

@@ -52,13 +52,8 @@ pub struct SectorOrigin {
 impl SectorOrigin {
     /// An origin at `metres` (x y z).
     pub fn new(metres: [f64; 3], version: OriginVersion) -> Result<SectorOrigin, OriginError> {
-        match metres
-            .iter()
-            .find(|axis| axis.is_nan() || axis.abs() > ORIGIN_METRES_MAX)
-        {
-            Some(axis) => Err(OriginError {
-                value: axis.to_string(),
-            }),
+        match metres.iter().find(|axis| axis.is_nan() || axis.abs() > ORIGIN_METRES_MAX) {
+            Some(axis) => Err(OriginError { value: axis.to_string() }),
             None => Ok(SectorOrigin { metres, version }),
         }
     }

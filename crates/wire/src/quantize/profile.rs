@@ -87,9 +87,7 @@ impl Profile {
         let mut world = if words.raw {
             words.raw_values().map(f64::from)
         } else {
-            words
-                .words
-                .map(|word| f64::from(word) / self.codec().position_per_unit)
+            words.words.map(|word| f64::from(word) / self.codec().position_per_unit)
         };
         if self.uses_origin() {
             for (axis, offset) in world.iter_mut().zip(origin.metres()) {
@@ -139,11 +137,7 @@ impl Profile {
     fn local(self, world: [f64; 3], origin: &SectorOrigin) -> [f64; 3] {
         let factor = if self.uses_origin() { 1.0 } else { 0.0 };
         let [x, y, z] = origin.metres();
-        [
-            world[0] - x * factor,
-            world[1] - y * factor,
-            world[2] - z * factor,
-        ]
+        [world[0] - x * factor, world[1] - y * factor, world[2] - z * factor]
     }
 }
 
@@ -164,10 +158,7 @@ impl Words3 {
 
     /// Singles as they are.
     pub fn raw(values: [f32; 3]) -> Words3 {
-        Words3 {
-            words: values.map(|value| value.to_bits() as i32),
-            raw: true,
-        }
+        Words3 { words: values.map(|value| value.to_bits() as i32), raw: true }
     }
 
     /// The singles of raw components.
@@ -177,11 +168,7 @@ impl Words3 {
 
     #[inline]
     fn values(self, per_unit: f64) -> [f32; 3] {
-        if self.raw {
-            self.raw_values()
-        } else {
-            self.words.map(|word| to_value(word, per_unit))
-        }
+        if self.raw { self.raw_values() } else { self.words.map(|word| to_value(word, per_unit)) }
     }
 }
 
@@ -299,15 +286,8 @@ fn raw_scale(scale: [f32; 3], counters: &mut QuantizeCounters) -> Words3 {
 fn fixed_scale(scale: [f32; 3], counters: &mut QuantizeCounters) -> Words3 {
     let scale = finite_scale(scale, counters);
     let mut outside = QuantizeCounters::default();
-    let words = scale.map(|axis| {
-        to_word(
-            f64::from(axis),
-            f64::from(SCALE_PER_UNIT),
-            1,
-            SCALE_WORD_MAX,
-            &mut outside,
-        )
-    });
+    let words = scale
+        .map(|axis| to_word(f64::from(axis), f64::from(SCALE_PER_UNIT), 1, SCALE_WORD_MAX, &mut outside));
     if outside.saturated == 0 {
         Words3::quantized(words)
     } else {

@@ -15,18 +15,12 @@ pub struct WordRange {
 
 impl WordRange {
     /// Every word.
-    pub const ALL: WordRange = WordRange {
-        min: i32::MIN,
-        max: i32::MAX,
-    };
+    pub const ALL: WordRange = WordRange { min: i32::MIN, max: i32::MAX };
 
     /// The words of `min..=max`.
     pub const fn new(min: i32, max: i32) -> Result<WordRange, RangeError> {
         if min > max {
-            Err(RangeError::Empty {
-                min: min as i64,
-                max: max as i64,
-            })
+            Err(RangeError::Empty { min: min as i64, max: max as i64 })
         } else {
             Ok(WordRange { min, max })
         }
@@ -35,10 +29,7 @@ impl WordRange {
     /// The words of `-limit..=limit`; a negative limit counts as its magnitude.
     pub const fn symmetric(limit: i32) -> WordRange {
         let limit = limit.saturating_abs();
-        WordRange {
-            min: -limit,
-            max: limit,
-        }
+        WordRange { min: -limit, max: limit }
     }
 
     /// The smallest word.
@@ -95,11 +86,7 @@ impl QuantizedRange {
             let word = round_half_away(value * f64::from(per_unit));
             match i32::try_from(word) {
                 Ok(word) if value.is_finite() => Ok(word),
-                _ => Err(RangeError::Unrepresentable {
-                    field,
-                    value: value.to_string(),
-                    per_unit,
-                }),
+                _ => Err(RangeError::Unrepresentable { field, value: value.to_string(), per_unit }),
             }
         };
         let words = WordRange::new(word("min", min)?, word("max", max)?)?;
@@ -118,13 +105,7 @@ impl QuantizedRange {
 
     /// The word nearest to `value`; beyond the ends it saturates, which is counted.
     pub fn quantize(self, value: f32, counters: &mut QuantizeCounters) -> i32 {
-        to_word(
-            f64::from(value),
-            f64::from(self.per_unit),
-            self.words.min,
-            self.words.max,
-            counters,
-        )
+        to_word(f64::from(value), f64::from(self.per_unit), self.words.min, self.words.max, counters)
     }
 
     /// The value of a word.

@@ -81,10 +81,7 @@ pub enum Rotation {
 
 impl Rotation {
     /// No rotation.
-    pub const IDENTITY: Rotation = Rotation::SmallestThree {
-        largest: 3,
-        steps: [0; 3],
-    };
+    pub const IDENTITY: Rotation = Rotation::SmallestThree { largest: 3, steps: [0; 3] };
 
     /// Quantizes the quaternion x y z w.
     #[inline]
@@ -100,10 +97,7 @@ impl Rotation {
         let factor = f64::from(width.half()) * SQRT_2.copysign(q[largest]);
         // A remaining component is at most 1/√2, so that rounding cannot leave ±half.
         let steps = REMAINING[largest].map(|index| round_small(q[index] * factor) as i16);
-        Rotation::SmallestThree {
-            largest: largest as u8,
-            steps,
-        }
+        Rotation::SmallestThree { largest: largest as u8, steps }
     }
 
     /// The quaternion as four singles of unit length.
@@ -164,10 +158,7 @@ impl Rotation {
         if sum_of_squares(steps) > width.unit_squared() {
             return Err(ReadError::InvalidRotation);
         }
-        Ok(Rotation::SmallestThree {
-            largest: (packed & 3) as u8,
-            steps,
-        })
+        Ok(Rotation::SmallestThree { largest: (packed & 3) as u8, steps })
     }
 
     /// A raw rotation from the wire: finite, and of unit length up to 1 % of its square.

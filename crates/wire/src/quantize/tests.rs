@@ -22,10 +22,7 @@ fn local(profile: Profile, position: [f64; 3], counters: &mut QuantizeCounters) 
 /// The angle of the rotation between two unit quaternions, which may differ in sign.
 fn degrees_between(a: [f32; 4], b: [f32; 4]) -> f64 {
     let difference = |sign: f64| {
-        let squares = a
-            .iter()
-            .zip(b)
-            .map(|(&a, b)| (f64::from(a) - sign * f64::from(b)).powi(2));
+        let squares = a.iter().zip(b).map(|(&a, b)| (f64::from(a) - sign * f64::from(b)).powi(2));
         squares.sum::<f64>().sqrt()
     };
     (4.0 * (difference(1.0).min(difference(-1.0)) / 2.0).asin()).to_degrees()
@@ -90,32 +87,17 @@ fn a_profile_quantizes_with_its_own_entry_of_the_table() {
         assert_eq!(position, expected, "{profile:?}");
         assert_eq!(position, quiet(|counters| local(profile, place, counters)));
         let rotation = quiet(|counters| (codec.rotation)(turn, counters));
-        assert_eq!(
-            rotation,
-            quiet(|counters| profile.quantize_rotation(turn, counters))
-        );
-        assert_eq!(
-            matches!(rotation, Rotation::Raw(_)),
-            profile.rotation_width().is_none()
-        );
+        assert_eq!(rotation, quiet(|counters| profile.quantize_rotation(turn, counters)));
+        assert_eq!(matches!(rotation, Rotation::Raw(_)), profile.rotation_width().is_none());
     }
 }
 
 #[test]
 fn a_position_beyond_its_range_is_counted_and_sent_raw() {
     let (words, counters) = counted(|counters| local(Profile::Standard, [327.68, 1.0, -400.5], counters));
-    assert_eq!(
-        counters,
-        QuantizeCounters {
-            saturated: 2,
-            ..Default::default()
-        }
-    );
+    assert_eq!(counters, QuantizeCounters { saturated: 2, ..Default::default() });
     assert_eq!(words, Words3::raw([327.68, 1.0, -400.5]));
-    assert_eq!(
-        Profile::Standard.dequantize_position(words),
-        [327.68, 1.0, -400.5]
-    );
+    assert_eq!(Profile::Standard.dequantize_position(words), [327.68, 1.0, -400.5]);
     assert!(!quiet(|counters| local(Profile::Standard, [327.674, 0.0, 0.0], counters)).raw);
 }
 
@@ -132,13 +114,7 @@ fn components_that_are_not_finite_become_zero_and_are_counted() {
     for profile in Profile::ALL {
         let (words, counters) = counted(|counters| local(profile, [f64::NAN, f64::INFINITY, 2.0], counters));
         assert_eq!(profile.dequantize_position(words), [0.0, 0.0, 2.0]);
-        assert_eq!(
-            counters,
-            QuantizeCounters {
-                non_finite: 2,
-                ..Default::default()
-            }
-        );
+        assert_eq!(counters, QuantizeCounters { non_finite: 2, ..Default::default() });
     }
     let (words, counters) = counted(|counters| local(Profile::None, [1e300, 0.0, 0.0], counters));
     assert_eq!(words, Words3::raw([f32::MAX, 0.0, 0.0]));
@@ -148,25 +124,11 @@ fn components_that_are_not_finite_become_zero_and_are_counted() {
 #[test]
 fn scales_outside_the_quantized_range_are_sent_raw() {
     let scale = |scale| counted(|counters| Profile::Standard.quantize_scale(scale, counters));
-    assert_eq!(
-        scale([0.031_25, 1.0, 7.968_75]).0,
-        Words3::quantized([1, 32, 255])
-    );
-    for odd in [
-        [0.0, 1.0, 1.0],
-        [-1.0, 1.0, 1.0],
-        [8.0, 1.0, 1.0],
-        [0.001, 1.0, 1.0],
-    ] {
+    assert_eq!(scale([0.031_25, 1.0, 7.968_75]).0, Words3::quantized([1, 32, 255]));
+    for odd in [[0.0, 1.0, 1.0], [-1.0, 1.0, 1.0], [8.0, 1.0, 1.0], [0.001, 1.0, 1.0]] {
         let (words, counters) = scale(odd);
         assert_eq!(Profile::Standard.dequantize_scale(words), odd);
-        assert_eq!(
-            counters,
-            QuantizeCounters {
-                raw_scales: 1,
-                ..Default::default()
-            }
-        );
+        assert_eq!(counters, QuantizeCounters { raw_scales: 1, ..Default::default() });
     }
     let (words, counters) = scale([f32::NAN, 2.0, 2.0]);
     assert_eq!((words, counters.non_finite), (Words3::quantized([32, 64, 64]), 1));
@@ -196,49 +158,23 @@ fn an_origin_returns_from_its_25_bytes_and_an_impossible_one_is_refused() {
     origin.write(&mut writer);
     assert_eq!(writer.finish(), Ok(25));
     assert_eq!(SectorOrigin::read(&mut ByteReader::new(&buffer)), Ok(origin));
-    assert_eq!(
-        SectorOrigin::read(&mut ByteReader::new(&buffer[..24])),
-        Err(ReadError::UnexpectedEnd)
-    );
+    assert_eq!(SectorOrigin::read(&mut ByteReader::new(&buffer[..24])), Err(ReadError::UnexpectedEnd));
     buffer[24] = 64;
-    assert_eq!(
-        SectorOrigin::read(&mut ByteReader::new(&buffer)),
-        Err(ReadError::ReservedBits)
-    );
+    assert_eq!(SectorOrigin::read(&mut ByteReader::new(&buffer)), Err(ReadError::ReservedBits));
     buffer[24] = 0;
     buffer[..8].copy_from_slice(&f64::NAN.to_le_bytes());
-    assert_eq!(
-        SectorOrigin::read(&mut ByteReader::new(&buffer)),
-        Err(ReadError::OutOfRange)
-    );
+    assert_eq!(SectorOrigin::read(&mut ByteReader::new(&buffer)), Err(ReadError::OutOfRange));
 }
 
 #[test]
 fn identity_packs_to_the_documented_code() {
-    assert_eq!(
-        Rotation::IDENTITY.pack(RotationWidth::Ten),
-        Some(3 | 511 << 2 | 511 << 12 | 511 << 22)
-    );
+    assert_eq!(Rotation::IDENTITY.pack(RotationWidth::Ten), Some(3 | 511 << 2 | 511 << 12 | 511 << 22));
     assert_eq!(
         Rotation::IDENTITY.pack(RotationWidth::Fifteen),
         Some(3 | 16_383 << 2 | 16_383 << 17 | 16_383 << 32)
     );
-    assert_eq!(
-        Rotation::SmallestThree {
-            largest: 4,
-            steps: [0; 3]
-        }
-        .pack(RotationWidth::Ten),
-        None
-    );
-    assert_eq!(
-        Rotation::SmallestThree {
-            largest: 0,
-            steps: [512, 0, 0]
-        }
-        .pack(RotationWidth::Ten),
-        None
-    );
+    assert_eq!(Rotation::SmallestThree { largest: 4, steps: [0; 3] }.pack(RotationWidth::Ten), None);
+    assert_eq!(Rotation::SmallestThree { largest: 0, steps: [512, 0, 0] }.pack(RotationWidth::Ten), None);
 }
 
 #[test]
@@ -252,21 +188,14 @@ fn a_negative_largest_component_keeps_its_rotation() {
 
 #[test]
 fn rotations_without_direction_become_the_identity_and_are_counted() {
-    for bad in [
-        [0.0; 4],
-        [f32::NAN, 0.0, 0.0, 1.0],
-        [f32::INFINITY, 0.0, 0.0, 0.0],
-    ] {
+    for bad in [[0.0; 4], [f32::NAN, 0.0, 0.0, 1.0], [f32::INFINITY, 0.0, 0.0, 0.0]] {
         let (rotation, counters) = counted(|counters| Profile::High.quantize_rotation(bad, counters));
         assert_eq!(rotation, Rotation::IDENTITY);
         assert_eq!(counters.unnormalized_rotations, 1);
     }
     let (rotation, counters) =
         counted(|counters| Profile::High.quantize_rotation([0.0, 0.0, 0.0, 5.0], counters));
-    assert_eq!(
-        (rotation, counters.unnormalized_rotations),
-        (Rotation::IDENTITY, 1)
-    );
+    assert_eq!((rotation, counters.unnormalized_rotations), (Rotation::IDENTITY, 1));
 }
 
 #[test]
@@ -274,23 +203,10 @@ fn impossible_rotation_codes_are_refused() {
     let ten = RotationWidth::Ten;
     assert_eq!(Rotation::unpack(1023 << 2, ten), Err(ReadError::OutOfRange));
     assert_eq!(Rotation::unpack(1 << 32, ten), Err(ReadError::ReservedBits));
-    assert_eq!(
-        Rotation::unpack(0, ten),
-        Err(ReadError::InvalidRotation),
-        "three components of -1/sqrt 2"
-    );
-    assert_eq!(
-        Rotation::unpack(1 << 47, RotationWidth::Fifteen),
-        Err(ReadError::ReservedBits)
-    );
-    assert_eq!(
-        Rotation::from_raw([f32::NAN, 0.0, 0.0, 1.0]),
-        Err(ReadError::NonFinite)
-    );
-    assert_eq!(
-        Rotation::from_raw([0.0, 0.0, 0.0, 1.1]),
-        Err(ReadError::InvalidRotation)
-    );
+    assert_eq!(Rotation::unpack(0, ten), Err(ReadError::InvalidRotation), "three components of -1/sqrt 2");
+    assert_eq!(Rotation::unpack(1 << 47, RotationWidth::Fifteen), Err(ReadError::ReservedBits));
+    assert_eq!(Rotation::from_raw([f32::NAN, 0.0, 0.0, 1.0]), Err(ReadError::NonFinite));
+    assert_eq!(Rotation::from_raw([0.0, 0.0, 0.0, 1.1]), Err(ReadError::InvalidRotation));
     assert!(Rotation::from_raw([0.0, 0.6, 0.0, 0.8]).is_ok());
 }
 
@@ -314,18 +230,9 @@ fn custom_ranges_hold_their_words() {
 
 #[test]
 fn impossible_ranges_are_refused_with_their_numbers() {
-    assert_eq!(
-        QuantizedRange::new(2.0, 1.0, 10),
-        Err(RangeError::Empty { min: 20, max: 10 })
-    );
-    assert_eq!(
-        QuantizedRange::new(0.0, 1.0, 0),
-        Err(RangeError::PerUnit { per_unit: 0 })
-    );
-    assert_eq!(
-        QuantizedRange::new(0.0, 1.0, 1_000_001),
-        Err(RangeError::PerUnit { per_unit: 1_000_001 })
-    );
+    assert_eq!(QuantizedRange::new(2.0, 1.0, 10), Err(RangeError::Empty { min: 20, max: 10 }));
+    assert_eq!(QuantizedRange::new(0.0, 1.0, 0), Err(RangeError::PerUnit { per_unit: 0 }));
+    assert_eq!(QuantizedRange::new(0.0, 1.0, 1_000_001), Err(RangeError::PerUnit { per_unit: 1_000_001 }));
     assert!(matches!(
         QuantizedRange::new(0.0, 1e9, 10),
         Err(RangeError::Unrepresentable { field: "max", .. })

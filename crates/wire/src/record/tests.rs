@@ -11,10 +11,7 @@ fn encoded(record: &Record<'_>) -> Vec<u8> {
 fn placed(profile: Profile) -> Record<'static> {
     let mut counters = QuantizeCounters::default();
     Record {
-        alias: Alias {
-            slot: 0x0201,
-            generation: 3,
-        },
+        alias: Alias { slot: 0x0201, generation: 3 },
         profile,
         sequence: Sequence8(7),
         position: Some(profile.quantize_position([1.0, -2.0, 0.01], &SectorOrigin::default(), &mut counters)),
@@ -26,9 +23,7 @@ fn placed(profile: Profile) -> Record<'static> {
 #[test]
 fn position_and_rotation_in_the_standard_profile_take_sixteen_bytes() {
     let bytes = encoded(&placed(Profile::Standard));
-    let expected = [
-        0x01, 0x02, 3, 0b11, 0, 7, 100, 0, 0x38, 0xff, 1, 0, 0xff, 0xf7, 0xdf, 0x7f,
-    ];
+    let expected = [0x01, 0x02, 3, 0b11, 0, 7, 100, 0, 0x38, 0xff, 1, 0, 0xff, 0xf7, 0xdf, 0x7f];
     assert_eq!(bytes, expected);
 }
 
@@ -43,28 +38,13 @@ fn quantizing_halves_the_record() {
 fn each_value_has_the_documented_size_in_each_profile() {
     let counters = &mut QuantizeCounters::default();
     // In the order of the wire values: position, rotation, scale.
-    for (profile, sizes) in Profile::ALL
-        .into_iter()
-        .zip([[6, 4, 3], [12, 6, 3], [6, 4, 3], [12, 16, 12]])
-    {
-        let empty = Record {
-            profile,
-            ..Record::default()
-        };
+    for (profile, sizes) in Profile::ALL.into_iter().zip([[6, 4, 3], [12, 6, 3], [6, 4, 3], [12, 16, 12]]) {
+        let empty = Record { profile, ..Record::default() };
         let placed = placed(profile);
         let records = [
-            Record {
-                position: placed.position,
-                ..empty
-            },
-            Record {
-                rotation: placed.rotation,
-                ..empty
-            },
-            Record {
-                scale: Some(profile.quantize_scale([1.0, 2.0, 0.5], counters)),
-                ..empty
-            },
+            Record { position: placed.position, ..empty },
+            Record { rotation: placed.rotation, ..empty },
+            Record { scale: Some(profile.quantize_scale([1.0, 2.0, 0.5], counters)), ..empty },
         ];
         let (masks, lengths): (Vec<_>, Vec<_>) = records
             .map(|record| encoded(&record))
@@ -78,40 +58,22 @@ fn each_value_has_the_documented_size_in_each_profile() {
 
 #[test]
 fn only_what_the_mask_names_is_sent() {
-    let record = Record {
-        rotation: None,
-        position: None,
-        ..placed(Profile::Standard)
-    };
+    let record = Record { rotation: None, position: None, ..placed(Profile::Standard) };
     assert_eq!(encoded(&record).len(), RECORD_HEADER_BYTES);
-    let record = Record {
-        properties: Some(&[9, 9]),
-        ..record
-    };
+    let record = Record { properties: Some(&[9, 9]), ..record };
     assert_eq!(encoded(&record)[RECORD_HEADER_BYTES..], [2, 9, 9]);
 }
 
 #[test]
 fn contradictory_flags_are_refused_by_both_sides() {
-    let teleport_nowhere = Record {
-        teleport: true,
-        position: None,
-        ..placed(Profile::Standard)
-    };
+    let teleport_nowhere = Record { teleport: true, position: None, ..placed(Profile::Standard) };
     assert_eq!(teleport_nowhere.encode(&mut [0; 64]), Err(WriteError::OutOfRange));
-    let useless_version = Record {
-        origin_version: OriginVersion::new(1),
-        ..placed(Profile::World)
-    };
+    let useless_version = Record { origin_version: OriginVersion::new(1), ..placed(Profile::World) };
     assert_eq!(useless_version.encode(&mut [0; 64]), Err(WriteError::OutOfRange));
 
-    for (mask, profile) in [
-        (TELEPORT, 0),
-        (RAW_SCALE, 0),
-        (RAW_POSITION, 0),
-        (RAW_POSITION | HAS_POSITION, 3),
-        (0, 2 | 1 << 2),
-    ] {
+    for (mask, profile) in
+        [(TELEPORT, 0), (RAW_SCALE, 0), (RAW_POSITION, 0), (RAW_POSITION | HAS_POSITION, 3), (0, 2 | 1 << 2)]
+    {
         let mut bytes = [0; 64];
         bytes[3] = mask;
         bytes[4] = profile;
@@ -134,21 +96,11 @@ fn values_that_no_sender_produces_are_refused() {
     assert_eq!(with(6, &[0x00, 0x80]), Some(ReadError::OutOfRange), "-32768");
     assert_eq!(with(12, &[0xff; 4]), Some(ReadError::OutOfRange), "code 1023");
     assert_eq!(with(12, &[0; 4]), Some(ReadError::InvalidRotation));
-    let scale = Record {
-        scale: Some(Words3::quantized([1, 2, 3])),
-        ..Record::default()
-    };
+    let scale = Record { scale: Some(Words3::quantized([1, 2, 3])), ..Record::default() };
     let mut bytes = encoded(&scale);
     bytes[7] = 0;
-    assert_eq!(
-        Record::decode(&bytes).err(),
-        Some(ReadError::OutOfRange),
-        "a scale of zero must be raw"
-    );
-    let raw = Record {
-        scale: Some(Words3::raw([-1.0, 0.0, 9.0])),
-        ..Record::default()
-    };
+    assert_eq!(Record::decode(&bytes).err(), Some(ReadError::OutOfRange), "a scale of zero must be raw");
+    let raw = Record { scale: Some(Words3::raw([-1.0, 0.0, 9.0])), ..Record::default() };
     let mut bytes = encoded(&raw);
     assert_eq!(Record::decode(&bytes), Ok((raw, 18)));
     bytes[6..10].copy_from_slice(&f32::NAN.to_le_bytes());
@@ -158,21 +110,12 @@ fn values_that_no_sender_produces_are_refused() {
 #[test]
 fn a_value_in_the_form_of_another_profile_is_not_encoded() {
     let fine = Profile::High.quantize_rotation([0.0, 0.6, 0.0, 0.8], &mut QuantizeCounters::default());
-    let record = Record {
-        rotation: Some(fine),
-        ..Record::default()
-    };
+    let record = Record { rotation: Some(fine), ..Record::default() };
     assert_eq!(record.encode(&mut [0; 64]), Err(WriteError::OutOfRange));
-    let record = Record {
-        velocity: Some(Words3::raw([1.0; 3])),
-        ..Record::default()
-    };
+    let record = Record { velocity: Some(Words3::raw([1.0; 3])), ..Record::default() };
     assert_eq!(record.encode(&mut [0; 64]), Err(WriteError::OutOfRange));
-    let record = Record {
-        position: Some(Words3::quantized([1; 3])),
-        profile: Profile::None,
-        ..Record::default()
-    };
+    let record =
+        Record { position: Some(Words3::quantized([1; 3])), profile: Profile::None, ..Record::default() };
     assert_eq!(record.encode(&mut [0; 64]), Err(WriteError::OutOfRange));
 }
 
@@ -185,10 +128,7 @@ fn every_shorter_input_ends_unexpectedly() {
     };
     let bytes = encoded(&record);
     for length in 0..bytes.len() {
-        assert_eq!(
-            Record::decode(&bytes[..length]).err(),
-            Some(ReadError::UnexpectedEnd)
-        );
+        assert_eq!(Record::decode(&bytes[..length]).err(), Some(ReadError::UnexpectedEnd));
         assert_eq!(record.encode(&mut vec![0; length]), Err(WriteError::BufferFull));
     }
 }

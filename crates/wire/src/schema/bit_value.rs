@@ -73,15 +73,9 @@ impl FieldKind {
         }
         match form {
             Some(TripleForm { range, .. }) if !triple.raw => {
-                triple
-                    .words
-                    .into_iter()
-                    .for_each(|word| write_word(word, range, writer));
+                triple.words.into_iter().for_each(|word| write_word(word, range, writer));
             }
-            _ => triple
-                .raw_values()
-                .into_iter()
-                .for_each(|value| write_single(value, writer)),
+            _ => triple.raw_values().into_iter().for_each(|value| write_single(value, writer)),
         }
     }
 
@@ -94,11 +88,7 @@ impl FieldKind {
                     read_word(range, reader)?,
                 ]))
             }
-            _ => Ok(Words3::raw([
-                read_single(reader)?,
-                read_single(reader)?,
-                read_single(reader)?,
-            ])),
+            _ => Ok(Words3::raw([read_single(reader)?, read_single(reader)?, read_single(reader)?])),
         }
     }
 }
@@ -120,11 +110,7 @@ fn write_single(value: f32, writer: &mut BitWriter<'_>) {
 
 fn read_single(reader: &mut BitReader<'_>) -> Result<f32, ReadError> {
     let value = f32::from_bits(reader.read_bits(32)? as u32);
-    if value.is_finite() {
-        Ok(value)
-    } else {
-        Err(ReadError::NonFinite)
-    }
+    if value.is_finite() { Ok(value) } else { Err(ReadError::NonFinite) }
 }
 
 fn write_rotation(rotation: Rotation, profile: Profile, writer: &mut BitWriter<'_>) {
@@ -134,9 +120,7 @@ fn write_rotation(rotation: Rotation, profile: Profile, writer: &mut BitWriter<'
             None => writer.fail(WriteError::OutOfRange),
         },
         (None, Rotation::Raw(quaternion)) if Rotation::from_raw(quaternion).is_ok() => {
-            quaternion
-                .into_iter()
-                .for_each(|component| write_single(component, writer));
+            quaternion.into_iter().for_each(|component| write_single(component, writer));
         }
         (None, _) => writer.fail(WriteError::OutOfRange),
     }

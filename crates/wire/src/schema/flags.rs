@@ -95,20 +95,12 @@ impl SyncFlags {
             return Err(FlagsError::NoAudience);
         }
         if self.contains(SyncFlags::MODIFIABLE_BY_CLIENT) && unsynced {
-            return Err(FlagsError::WritableUnseen(
-                "MODIFIABLE_BY_CLIENT needs OWNER_SYNC or PUBLIC_SYNC",
-            ));
+            return Err(FlagsError::WritableUnseen("MODIFIABLE_BY_CLIENT needs OWNER_SYNC or PUBLIC_SYNC"));
         }
         if self.contains(SyncFlags::MODIFIABLE_BY_ANY_CLIENT) && !public {
-            return Err(FlagsError::WritableUnseen(
-                "MODIFIABLE_BY_ANY_CLIENT needs PUBLIC_SYNC",
-            ));
+            return Err(FlagsError::WritableUnseen("MODIFIABLE_BY_ANY_CLIENT needs PUBLIC_SYNC"));
         }
-        Ok(if unsynced {
-            self
-        } else {
-            self.with(SyncFlags::SYNCED)
-        })
+        Ok(if unsynced { self } else { self.with(SyncFlags::SYNCED) })
     }
 
     /// Whether `audience` receives the property.
@@ -140,11 +132,7 @@ impl fmt::Debug for SyncFlags {
             "MODIFIABLE_BY_CLIENT",
             "MODIFIABLE_BY_ANY_CLIENT",
         ];
-        let set = NAMES
-            .iter()
-            .enumerate()
-            .filter(|(bit, _)| self.0 & (1 << bit) != 0)
-            .map(|(_, name)| name);
+        let set = NAMES.iter().enumerate().filter(|(bit, _)| self.0 & (1 << bit) != 0).map(|(_, name)| name);
         formatter.debug_set().entries(set).finish()
     }
 }

@@ -124,10 +124,7 @@ impl FieldKind {
             }
             FieldKind::Position(_) | FieldKind::Scale(_) | FieldKind::Velocity(_) => match self.triple_form()
             {
-                Some(TripleForm {
-                    range,
-                    may_be_raw: false,
-                }) => BitWidth::Fixed(3 * range.bit_width()),
+                Some(TripleForm { range, may_be_raw: false }) => BitWidth::Fixed(3 * range.bit_width()),
                 Some(TripleForm { .. }) => BitWidth::UpTo(1 + 3 * 32),
                 None => BitWidth::Fixed(3 * 32),
             },
@@ -203,11 +200,7 @@ impl FieldKind {
             }
             (FieldKind::Scale(_), Value::Triple(triple)) => {
                 self.write_form(triple, sink);
-                if triple.raw {
-                    write_raw(triple.words, sink)
-                } else {
-                    write_scale(triple.words, sink)
-                }
+                if triple.raw { write_raw(triple.words, sink) } else { write_scale(triple.words, sink) }
             }
             (FieldKind::Rotation(profile), Value::Rotation(rotation)) => match profile {
                 Profile::Standard | Profile::World => Small::write_rotation(rotation, sink),
@@ -258,11 +251,7 @@ impl FieldKind {
             }
             FieldKind::Scale(_) => {
                 let raw = self.read_form(reader)?;
-                Value::Triple(if raw {
-                    read_raw(reader)?
-                } else {
-                    read_scale(reader)?
-                })
+                Value::Triple(if raw { read_raw(reader)? } else { read_scale(reader)? })
             }
             FieldKind::Rotation(profile) => Value::Rotation(match profile {
                 Profile::Standard | Profile::World => Small::read_rotation(reader)?,

@@ -46,12 +46,7 @@ impl<'s, 'a> PropertyReader<'s, 'a> {
     /// Begins a block; one of more fields than the schema has is refused.
     pub fn new(schema: &'s Schema, mut reader: ByteReader<'a>) -> Result<PropertyReader<'s, 'a>, ReadError> {
         let left = reader.read_varint_up_to(u64::from(schema.field_count()))?;
-        Ok(PropertyReader {
-            schema,
-            reader,
-            left,
-            next_index: 0,
-        })
+        Ok(PropertyReader { schema, reader, left, next_index: 0 })
     }
 
     /// The next field's index and value, `None` after the last. An error ends the block.
@@ -61,12 +56,8 @@ impl<'s, 'a> PropertyReader<'s, 'a> {
         }
         self.left -= 1;
         let index = self.reader.read_varint()?;
-        let field = usize::try_from(index)
-            .ok()
-            .and_then(|index| self.schema.field(index));
-        let field = field
-            .filter(|_| index >= self.next_index)
-            .ok_or(ReadError::InvalidField)?;
+        let field = usize::try_from(index).ok().and_then(|index| self.schema.field(index));
+        let field = field.filter(|_| index >= self.next_index).ok_or(ReadError::InvalidField)?;
         let value = field.kind().read(&mut self.reader)?;
         self.next_index = index + 1;
         Ok(Some((index as usize, value)))

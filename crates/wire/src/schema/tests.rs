@@ -16,12 +16,7 @@ fn ship() -> Schema {
     Schema::builder("ship")
         .field("title", FieldKind::Text { bytes_max: 20 }, PUBLIC, 1)
         .field("place", FieldKind::Position(Profile::Standard), PUBLIC, 255)
-        .field(
-            "fuel",
-            FieldKind::quantized(0.0, 100.0, 2).unwrap(),
-            SyncFlags::OWNER_SYNC,
-            9,
-        )
+        .field("fuel", FieldKind::quantized(0.0, 100.0, 2).unwrap(), SyncFlags::OWNER_SYNC, 9)
         .field("secret", FieldKind::U64, SyncFlags::NO_SYNC, 9)
         .build()
         .unwrap()
@@ -50,10 +45,7 @@ fn fields_are_ordered_hottest_first_and_by_declaration_within() {
     let schema = ship();
     let names: Vec<&str> = schema.fields().iter().map(Field::name).collect();
     assert_eq!(names, ["place", "fuel", "secret", "title"]);
-    assert_eq!(
-        (schema.index_of("secret"), schema.index_of("nothing")),
-        (Some(2), None)
-    );
+    assert_eq!((schema.index_of("secret"), schema.index_of("nothing")), (Some(2), None));
     assert_eq!(schema.fields()[0].hotness(), 255);
     assert_eq!((schema.name(), schema.field_count()), ("ship", 4));
 }
@@ -82,14 +74,8 @@ fn only_the_named_may_write() {
 fn contradictory_flags_are_refused_and_synced_follows() {
     let check = |flags: SyncFlags| flags.validated();
     assert_eq!(check(SyncFlags::SYNCED), Err(FlagsError::NoAudience));
-    assert_eq!(
-        check(SyncFlags::NO_SYNC.with(PUBLIC)),
-        Err(FlagsError::SyncedAndNot)
-    );
-    assert_eq!(
-        check(SyncFlags::NO_SYNC.with(SyncFlags::SYNCED)),
-        Err(FlagsError::SyncedAndNot)
-    );
+    assert_eq!(check(SyncFlags::NO_SYNC.with(PUBLIC)), Err(FlagsError::SyncedAndNot));
+    assert_eq!(check(SyncFlags::NO_SYNC.with(SyncFlags::SYNCED)), Err(FlagsError::SyncedAndNot));
     let unseen = SyncFlags::OWNER_SYNC.with(SyncFlags::MODIFIABLE_BY_ANY_CLIENT);
     assert!(matches!(check(unseen), Err(FlagsError::WritableUnseen(_))));
     let unseen = SyncFlags::NO_SYNC.with(SyncFlags::MODIFIABLE_BY_CLIENT);
@@ -105,42 +91,21 @@ fn mistakes_in_a_schema_are_named() {
         named("a").field("a", FieldKind::U64, PUBLIC, 3).build(),
         Err(SchemaError::DuplicateField { field: "a".into() })
     );
-    assert_eq!(
-        named("").build(),
-        Err(SchemaError::NameLength { name: String::new() })
-    );
-    assert!(matches!(
-        named(&"x".repeat(65)).build(),
-        Err(SchemaError::NameLength { .. })
-    ));
-    assert_eq!(
-        Schema::builder("thing").build(),
-        Err(SchemaError::FieldCount { count: 0 })
-    );
+    assert_eq!(named("").build(), Err(SchemaError::NameLength { name: String::new() }));
+    assert!(matches!(named(&"x".repeat(65)).build(), Err(SchemaError::NameLength { .. })));
+    assert_eq!(Schema::builder("thing").build(), Err(SchemaError::FieldCount { count: 0 }));
     let many = (0..65).fold(Schema::builder("thing"), |builder, i| {
         builder.field(&i.to_string(), FieldKind::Bool, PUBLIC, 0)
     });
     assert_eq!(many.build(), Err(SchemaError::FieldCount { count: 65 }));
-    assert_eq!(
-        one(FieldKind::int(5, 5).unwrap()),
-        Err(SchemaError::ZeroWidth {
-            field: "field".into()
-        })
-    );
-    assert_eq!(
-        one(FieldKind::Text { bytes_max: 0 }),
-        Err(SchemaError::ZeroWidth {
-            field: "field".into()
-        })
-    );
+    assert_eq!(one(FieldKind::int(5, 5).unwrap()), Err(SchemaError::ZeroWidth { field: "field".into() }));
+    assert_eq!(one(FieldKind::Text { bytes_max: 0 }), Err(SchemaError::ZeroWidth { field: "field".into() }));
     assert!(matches!(
         one(FieldKind::Bytes { bytes_max: 1001 }),
         Err(SchemaError::BlobLimit { bytes_max: 1001, .. })
     ));
     assert!(FieldKind::int(6, 5).is_err());
-    let contradictory = Schema::builder("thing")
-        .field("a", FieldKind::Bool, SyncFlags::SYNCED, 0)
-        .build();
+    let contradictory = Schema::builder("thing").field("a", FieldKind::Bool, SyncFlags::SYNCED, 0).build();
     assert!(matches!(contradictory, Err(SchemaError::Flags { .. })));
 }
 
@@ -158,30 +123,17 @@ fn the_hash_changes_with_anything_that_matters_and_with_nothing_else() {
         one(FieldKind::Scale(Profile::Standard)),
         one(FieldKind::Text { bytes_max: 9 }),
         one(FieldKind::Bytes { bytes_max: 9 }),
-        Schema::builder("thing")
-            .field("field", base.fields()[0].kind(), SyncFlags::OWNER_SYNC, 0)
-            .build(),
-        Schema::builder("other")
-            .field("field", base.fields()[0].kind(), PUBLIC, 0)
-            .build(),
+        Schema::builder("thing").field("field", base.fields()[0].kind(), SyncFlags::OWNER_SYNC, 0).build(),
+        Schema::builder("other").field("field", base.fields()[0].kind(), PUBLIC, 0).build(),
     ];
-    let mut hashes: Vec<u64> = others
-        .iter()
-        .map(|other| other.as_ref().unwrap().hash())
-        .collect();
+    let mut hashes: Vec<u64> = others.iter().map(|other| other.as_ref().unwrap().hash()).collect();
     hashes.push(base.hash());
     hashes.sort_unstable();
     hashes.dedup();
     assert_eq!(hashes.len(), 10);
-    let hotter = Schema::builder("thing")
-        .field("field", base.fields()[0].kind(), PUBLIC, 99)
-        .build()
-        .unwrap();
-    assert_eq!(
-        hotter.hash(),
-        base.hash(),
-        "hotness counts by the order that it makes"
-    );
+    let hotter =
+        Schema::builder("thing").field("field", base.fields()[0].kind(), PUBLIC, 99).build().unwrap();
+    assert_eq!(hotter.hash(), base.hash(), "hotness counts by the order that it makes");
 }
 
 #[test]
@@ -194,29 +146,17 @@ fn widths_are_what_the_ranges_need() {
     fixed(FieldKind::Rotation(Profile::None), 128);
     fixed(FieldKind::Velocity(Profile::World), 48);
     fixed(FieldKind::Position(Profile::None), 96);
-    assert_eq!(
-        FieldKind::Position(Profile::Standard).bit_width(),
-        BitWidth::UpTo(97)
-    );
-    assert_eq!(
-        FieldKind::Text { bytes_max: 20 }.bit_width(),
-        BitWidth::UpTo(5 + 160)
-    );
+    assert_eq!(FieldKind::Position(Profile::Standard).bit_width(), BitWidth::UpTo(97));
+    assert_eq!(FieldKind::Text { bytes_max: 20 }.bit_width(), BitWidth::UpTo(5 + 160));
 }
 
 #[test]
 fn a_block_has_the_documented_bytes() {
     let schema = ship();
-    let values = [
-        (0, Value::Triple(Words3::quantized([1, -1, 0]))),
-        (1, Value::Word(200)),
-        (3, Value::Text("ab")),
-    ];
+    let values =
+        [(0, Value::Triple(Words3::quantized([1, -1, 0]))), (1, Value::Word(200)), (3, Value::Text("ab"))];
     let bytes = block(&schema, &values).unwrap();
-    assert_eq!(
-        bytes,
-        [3, 0, 0, 1, 0, 0xff, 0xff, 0, 0, 1, 0xc8, 0x01, 3, 2, b'a', b'b']
-    );
+    assert_eq!(bytes, [3, 0, 0, 1, 0, 0xff, 0xff, 0, 0, 1, 0xc8, 0x01, 3, 2, b'a', b'b']);
     assert_eq!(properties(&schema, &bytes), Ok(values.to_vec()));
 }
 
@@ -255,26 +195,11 @@ fn fields_out_of_order_unknown_or_of_another_kind_are_not_written() {
     let schema = ship();
     let fuel = (1, Value::Word(1));
     assert_eq!(block(&schema, &[fuel, fuel]), Err(WriteError::FieldOrder));
-    assert_eq!(
-        block(&schema, &[(4, Value::Bool(true))]),
-        Err(WriteError::FieldMismatch)
-    );
-    assert_eq!(
-        block(&schema, &[(0, Value::Bool(true))]),
-        Err(WriteError::FieldMismatch)
-    );
-    assert_eq!(
-        block(&schema, &[(0, Value::Word(1))]),
-        Err(WriteError::FieldMismatch)
-    );
-    assert_eq!(
-        block(&schema, &[(1, Value::Word(201))]),
-        Err(WriteError::OutOfRange)
-    );
-    assert_eq!(
-        block(&schema, &[(3, Value::Text("twenty-one characters"))]),
-        Err(WriteError::TooLong)
-    );
+    assert_eq!(block(&schema, &[(4, Value::Bool(true))]), Err(WriteError::FieldMismatch));
+    assert_eq!(block(&schema, &[(0, Value::Bool(true))]), Err(WriteError::FieldMismatch));
+    assert_eq!(block(&schema, &[(0, Value::Word(1))]), Err(WriteError::FieldMismatch));
+    assert_eq!(block(&schema, &[(1, Value::Word(201))]), Err(WriteError::OutOfRange));
+    assert_eq!(block(&schema, &[(3, Value::Text("twenty-one characters"))]), Err(WriteError::TooLong));
 }
 
 #[test]
@@ -310,32 +235,23 @@ fn kind_and_value() -> impl Strategy<Value = (FieldKind, Value<'static>)> {
         (-1e9f32..1e9).prop_map(|value| (FieldKind::F32, Value::F32(value))),
         any::<u64>().prop_map(|value| (FieldKind::U64, Value::U64(value))),
         any::<u64>().prop_map(|value| (FieldKind::Name, Value::Name(Name(value)))),
-        small.clone().prop_map(|w| (
-            FieldKind::Position(Profile::Standard),
-            Value::Triple(Words3::quantized(w))
-        )),
-        small.prop_map(|w| (
-            FieldKind::Velocity(Profile::High),
-            Value::Triple(Words3::quantized(w))
-        )),
+        small
+            .clone()
+            .prop_map(|w| (FieldKind::Position(Profile::Standard), Value::Triple(Words3::quantized(w)))),
+        small.prop_map(|w| (FieldKind::Velocity(Profile::High), Value::Triple(Words3::quantized(w)))),
         proptest::array::uniform3(-1e9f32..1e9)
             .prop_map(|v| (FieldKind::Position(Profile::High), Value::Triple(Words3::raw(v)))),
         proptest::array::uniform3(-1e9f32..1e9)
             .prop_map(|v| (FieldKind::Velocity(Profile::None), Value::Triple(Words3::raw(v)))),
-        proptest::array::uniform3(1i32..=255).prop_map(|w| (
-            FieldKind::Scale(Profile::World),
-            Value::Triple(Words3::quantized(w))
-        )),
+        proptest::array::uniform3(1i32..=255)
+            .prop_map(|w| (FieldKind::Scale(Profile::World), Value::Triple(Words3::quantized(w)))),
         (0u8..4, steps).prop_map(|(largest, steps)| {
             (
                 FieldKind::Rotation(Profile::Standard),
                 Value::Rotation(Rotation::SmallestThree { largest, steps }),
             )
         }),
-        Just((
-            FieldKind::Rotation(Profile::None),
-            Value::Rotation(Rotation::Raw([0.0, 0.6, 0.0, 0.8]))
-        )),
+        Just((FieldKind::Rotation(Profile::None), Value::Rotation(Rotation::Raw([0.0, 0.6, 0.0, 0.8])))),
         Just((FieldKind::Text { bytes_max: 9 }, Value::Text("grüße"))),
         Just((FieldKind::Bytes { bytes_max: 300 }, Value::Bytes(&[0, 255, 7]))),
     ]

@@ -36,10 +36,7 @@ impl Alias {
         if value >> 24 != 0 {
             return None;
         }
-        Some(Alias {
-            slot: value as u16,
-            generation: (value >> 16) as u8,
-        })
+        Some(Alias { slot: value as u16, generation: (value >> 16) as u8 })
     }
 }
 
@@ -109,20 +106,14 @@ impl AliasPool {
         };
         let slot = self.slots.get_mut(index).ok_or(AliasError::Exhausted)?;
         slot.live = true;
-        Ok(Alias {
-            slot: index as u16,
-            generation: slot.generation,
-        })
+        Ok(Alias { slot: index as u16, generation: slot.generation })
     }
 
     /// Takes an alias back. From now on it is not live, and its slot rests for the quarantine.
     pub fn release(&mut self, alias: Alias, now: Micros) -> Result<(), AliasError> {
         match self.slots.get_mut(usize::from(alias.slot)) {
             Some(slot) if slot.live && slot.generation == alias.generation => {
-                *slot = Slot {
-                    generation: alias.generation.wrapping_add(1),
-                    live: false,
-                };
+                *slot = Slot { generation: alias.generation.wrapping_add(1), live: false };
                 self.released.push_back((alias.slot, now));
                 Ok(())
             }
@@ -157,13 +148,7 @@ mod tests {
         assert!(pool.is_live(first));
         pool.release(first, Micros(10)).unwrap();
         assert!(!pool.is_live(first));
-        assert!(
-            !pool.is_live(Alias {
-                slot: 0,
-                generation: 1
-            }),
-            "the next generation is not live yet"
-        );
+        assert!(!pool.is_live(Alias { slot: 0, generation: 1 }), "the next generation is not live yet");
         assert_eq!(pool.release(first, Micros(11)), Err(AliasError::NotLive));
     }
 
@@ -173,13 +158,7 @@ mod tests {
         let first = pool.allocate(Micros(0)).unwrap();
         pool.release(first, Micros(10)).unwrap();
         assert_eq!(pool.allocate(Micros(1_009)), Err(AliasError::Exhausted));
-        assert_eq!(
-            pool.allocate(Micros(1_010)),
-            Ok(Alias {
-                slot: 0,
-                generation: 1
-            })
-        );
+        assert_eq!(pool.allocate(Micros(1_010)), Ok(Alias { slot: 0, generation: 1 }));
     }
 
     #[test]
@@ -195,10 +174,7 @@ mod tests {
 
     #[test]
     fn script_integers_are_slot_and_generation() {
-        let alias = Alias {
-            slot: 0x1234,
-            generation: 0x56,
-        };
+        let alias = Alias { slot: 0x1234, generation: 0x56 };
         assert_eq!(alias.to_script_int(), 0x56_1234);
         assert_eq!(Alias::from_script_int(0x56_1234), Some(alias));
         assert_eq!(Alias::from_script_int(0x100_0000), None);
@@ -206,10 +182,7 @@ mod tests {
 
     #[test]
     fn impossible_capacities_are_refused() {
-        assert_eq!(
-            AliasPool::new(0, QUARANTINE).err(),
-            Some(AliasError::InvalidCapacity { capacity: 0 })
-        );
+        assert_eq!(AliasPool::new(0, QUARANTINE).err(), Some(AliasError::InvalidCapacity { capacity: 0 }));
         assert_eq!(
             AliasPool::new(65_537, QUARANTINE).err(),
             Some(AliasError::InvalidCapacity { capacity: 65_537 })
