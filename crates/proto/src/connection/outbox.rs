@@ -138,13 +138,13 @@ impl Outbox {
         longest
     }
 
-    /// Packs everything but what is sent again. Returns the room to keep for that.
-    pub fn fill(&mut self, packing: &mut Packing<'_, '_>, pool: &mut BufferPool) -> usize {
+    /// Packs everything but what is sent again. Returns the room to keep for that; `None` if nothing reliable waits.
+    pub fn fill(&mut self, packing: &mut Packing<'_, '_>, pool: &mut BufferPool) -> Option<usize> {
         let first = in_turn(self.turn, self.active & !self.priority).next().unwrap_or(0);
         self.turn = if first + 1 < self.kinds.len() { first + 1 } else { 0 };
         if self.active & self.reliable == 0 {
             self.fill_unreliable(first, 0, packing, pool);
-            return 0;
+            return None;
         }
         let for_leader = self.next_unreliable_len(first);
         let for_lost = self.lost_bytes().min(packing.writer.room().saturating_sub(for_leader));
@@ -158,7 +158,7 @@ impl Outbox {
             self.fill_unreliable(first, for_lost, packing, pool);
             self.fill_new(self.reliable, first, for_lost, Parts::All, packing);
         }
-        for_lost
+        Some(for_lost)
     }
 
     /// Packs what is sent again; returns how many parts that were.

@@ -154,12 +154,14 @@ impl Connection {
         let mut packing = Packing { number, writer: &mut writer, sent: &mut self.sent };
         let for_lost = self.outbox.fill(&mut packing, context.pool);
         let redundancy = context.config.redundancy;
-        self.history.write(number, redundancy, for_lost, packing.writer);
-        self.counters.resends += self.outbox.fill_lost(&mut packing);
-        let block_len = match redundancy {
-            Redundancy::Off => 0,
-            _ => Frames::of_block(writer.frames(), context.table).block().len(),
-        };
+        self.history.write(number, redundancy, for_lost.unwrap_or(0), packing.writer);
+        let mut block_len = 0;
+        if for_lost.is_some() {
+            self.counters.resends += self.outbox.fill_lost(&mut packing);
+            if redundancy != Redundancy::Off {
+                block_len = Frames::of_block(writer.frames(), context.table).block().len();
+            }
+        }
         if writer.is_empty() {
             return None;
         }
