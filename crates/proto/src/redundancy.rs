@@ -200,6 +200,8 @@ impl BlockStore {
             block.xor(&other.bytes);
             block.number = missing;
             block.length = parity.lengths ^ other.length;
+            // What a sender put behind the shorter block is no part of it, nor of what it helps to recover.
+            block.bytes[usize::from(block.length)..].fill(0);
             shelves.put(block);
             return Some(block);
         }

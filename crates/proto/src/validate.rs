@@ -2,9 +2,15 @@
 //!
 //! Everything that arrives is hostile until a check says otherwise. The checks run from the cheapest to the dearest and
 //! stop at the first that fails; a failed datagram changes nothing but its counter, so that it can neither use up
-//! memory, nor move the replay window, nor keep a dead connection alive. `docs/STANDARD.md` repeats this order.
+//! memory, nor move the replay window, nor keep a dead connection alive.
+//!
+//! For session packets the checks run in the order of the variants, with three exceptions: [`TooShort`](Rejection::TooShort)
+//! is found twice (an empty datagram, a missing trailer); so is [`Malformed`](Rejection::Malformed) (a payload that does not
+//! parse; later, beside the last two, one that contradicts what is known); [`TooOld`](Rejection::TooOld) and
+//! [`Replayed`](Rejection::Replayed) exclude each other and are one check. The variants of the handshake do not occur there:
+//! its packets have orders of their own, by type. Section 27 of `docs/STANDARD.md` has all of them.
 
-/// Why a datagram was dropped. The order of the variants is the order of the checks.
+/// Why a datagram was dropped. The order of the variants is the order of the checks of a session packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Rejection {
@@ -53,7 +59,7 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// Every reason, in the order of the checks.
+    /// Every reason, in the order of the variants.
     pub const ALL: [Rejection; 21] = {
         use Rejection::*;
         [
@@ -130,7 +136,7 @@ impl Rejections {
         self.0.iter().sum()
     }
 
-    /// The reasons that occurred, with their counts, in the order of the checks.
+    /// The reasons that occurred, with their counts, in the order of [`Rejection::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (Rejection, u64)> + '_ {
         Rejection::ALL.into_iter().map(|reason| (reason, self.get(reason))).filter(|&(_, count)| count > 0)
     }
@@ -141,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_is_in_the_order_of_the_checks_and_complete() {
+    fn the_list_is_in_the_order_of_the_variants_and_complete() {
         for (index, reason) in Rejection::ALL.into_iter().enumerate() {
             assert_eq!(reason as usize, index);
         }

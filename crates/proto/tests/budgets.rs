@@ -163,3 +163,35 @@ fn a_configured_limit_holds() {
     world.server().is_stalled = false;
     assert_eq!(per_tick(&mut world, 2), [20, 40], "initial, then four times ten under pressure");
 }
+
+#[test]
+fn bytes_of_waiting_events_are_bounded_and_nothing_is_lost_when_the_reader_resumes() {
+    const MESSAGE: usize = 2_000;
+    const SENT: u32 = 300;
+    for channel in [ORDERED, UNORDERED] {
+        let config = Config { event_bytes_max: 1 << 16, ..sealed() };
+        let (mut world, client, server) = World::connected(config.clone());
+        world.server().is_stalled = true;
+        for number in 0..SENT {
+            let mut message = [0; MESSAGE];
+            message[..4].copy_from_slice(&number.to_le_bytes());
+            world.send(CLIENT, client, channel, &message).unwrap();
+        }
+        world.run_for(secs(3));
+        let queued = world.server().stats(server).queue_depth * MESSAGE;
+        // The message that reaches the limit is the last one.
+        assert!((config.event_bytes_max..config.event_bytes_max + MESSAGE).contains(&queued), "{queued}");
+        world.server().is_stalled = false;
+        world.run_for(secs(5));
+        let mut numbers: Vec<u32> = world
+            .server()
+            .messages(channel)
+            .iter()
+            .map(|message| u32::from_le_bytes(message[..4].try_into().unwrap()))
+            .collect();
+        if channel == UNORDERED {
+            numbers.sort_unstable();
+        }
+        assert!(numbers.into_iter().eq(0..SENT), "channel {channel}");
+    }
+}

@@ -4,6 +4,7 @@ mod common;
 
 use common::*;
 use netloom_proto::config::{ChannelConfig, ChannelKind};
+use netloom_proto::crypto::Checksum;
 use netloom_proto::handshake::{Claims, WIRE_VERSION, parse_connect, write_connect};
 use netloom_proto::packet::PacketType;
 use netloom_proto::{
@@ -241,6 +242,67 @@ fn a_replayed_response_of_an_earlier_attempt_does_not_end_the_session_that_follo
 }
 
 #[test]
+fn a_replayed_response_from_the_same_second_does_not_end_the_live_session() {
+    let mut world = World::new(sealed(), sealed());
+    let first = world.start_connecting(CLIENT, None);
+    world.run_for(ms(150));
+    let response = world.recorded_of(PacketType::Response)[0].clone();
+    world.disconnect(CLIENT, first, DisconnectReason::Requested);
+    world.run_for(ms(100));
+    world.forget();
+    let (client, server) = world.connect();
+    assert!(world.now < secs(1), "both cookies are of the first second");
+    world.inject(response.from, response.to, &response.bytes);
+    assert_eq!(world.server().rejected(Rejection::Unsolicited), 1);
+    world.run_for(secs(2));
+    assert_eq!(world.server().ends(), []);
+    assert_eq!(world.server().state(server), State::Connected);
+    assert_eq!(world.client().state(client), State::Connected);
+}
+
+#[test]
+fn a_repeated_response_does_not_use_up_the_handshakes_of_others() {
+    for config in [sealed(), plain()] {
+        let listen = ListenConfig { handshakes_per_second: 2, ..ListenConfig::default() };
+        let mut world = World::with_listen(config.clone(), listen, config.clone());
+        world.script(|passing| {
+            if passing.datagram.kind() == PacketType::Accept as u8 && passing.datagram.to.port() == 50_000 {
+                passing.drop();
+            }
+        });
+        world.start_connecting(CLIENT, None);
+        world.run_for(ms(100));
+        let response = world.recorded_of(PacketType::Response)[0].clone();
+        for _ in 0..100 {
+            world.inject(response.from, response.to, &response.bytes);
+        }
+        assert_eq!(world.server().endpoint.peer_count(), 1);
+        let second = world.add("10.0.1.3:50001", config, None);
+        world.start_connecting(second, None);
+        world.run_for(ms(100));
+        assert_eq!(world.nodes[second].connects(), 1);
+        assert_eq!(world.server().rejected(Rejection::RateLimited), 0);
+    }
+}
+
+#[test]
+fn a_limit_on_handshakes_holds_for_plain_ones_too() {
+    for config in [sealed(), plain()] {
+        let listen = ListenConfig { handshakes_per_second: 2, ..ListenConfig::default() };
+        let mut world = World::with_listen(config.clone(), listen, config.clone());
+        for number in 0..10 {
+            let client = world.add(&format!("10.0.2.{number}:50000"), config.clone(), None);
+            world.start_connecting(client, None);
+        }
+        world.run_for(ms(100));
+        assert_eq!(world.server().endpoint.peer_count(), 2);
+        assert_eq!(world.server().rejected(Rejection::RateLimited), 8);
+        world.run_for(secs(5));
+        assert_eq!(world.server().endpoint.peer_count(), 10, "the others come in their turn");
+    }
+}
+
+#[test]
 fn a_handshake_that_is_never_confirmed_is_forgotten_without_an_event() {
     let mut world = World::new(sealed(), sealed());
     // Everything that the server says after the Challenge is lost, so the keys are never confirmed.
@@ -403,4 +465,46 @@ fn ten_thousand_spoofed_requests_leave_nothing_behind() {
     world.client().is_off = false;
     world.run_for(secs(3));
     assert_eq!(world.client().connects(), 1);
+}
+
+#[test]
+fn a_server_that_picks_the_id_of_another_session_ends_only_its_own() {
+    let mut world = World::new(plain(), plain());
+    let first = world.start_connecting(CLIENT, None);
+    world.run_for(ms(300));
+    let theirs = world.server().peer();
+    let id: [u8; 8] = world.recorded_of(PacketType::Accept)[0].bytes[33..41].try_into().unwrap();
+    world.forget();
+
+    let thief = world.add("10.0.0.2:7777", plain(), Some(ListenConfig::default()));
+    let thief_address = world.nodes[thief].address;
+    world.script(move |passing| {
+        let datagram = &mut passing.datagram;
+        if datagram.kind() == PacketType::Accept as u8 && datagram.from == thief_address {
+            let end = datagram.bytes.len() - 4;
+            datagram.bytes[33..41].copy_from_slice(&id);
+            let crc = Checksum::new(PROTOCOL).of(&datagram.bytes[..end]);
+            datagram.bytes[end..].copy_from_slice(&crc.to_le_bytes());
+        }
+    });
+    let now = world.now;
+    let second = world.client().endpoint.connect(now, thief_address, None).unwrap();
+    world.run_for(ms(300));
+    let ended: Vec<_> = world
+        .client()
+        .events
+        .iter()
+        .filter(|(_, seen)| matches!(seen, Seen::Disconnected(..)))
+        .map(|(peer, _)| *peer)
+        .collect();
+    assert_eq!(ended, [second]);
+    assert_eq!(world.client().ends(), [DisconnectReason::Protocol]);
+
+    // The first session goes on in both directions, longer than it would live in silence.
+    world.run_for(secs(12));
+    world.send(CLIENT, first, 1, b"there").unwrap();
+    world.send(SERVER, theirs, 1, b"and back").unwrap();
+    world.run_for(ms(100));
+    assert_eq!(world.server().messages(1), [b"there"]);
+    assert_eq!(world.client().messages(1), [b"and back"]);
 }

@@ -208,6 +208,21 @@ fn a_block_may_hold_only_whole_reliable_messages() {
 }
 
 #[test]
+fn parity_in_its_long_near_form_is_refused() {
+    let (mut world, mut forger, server) = hostile();
+    // Distances 1 and 2, lengths equal, one byte of body: near parity says the same in fewer bytes.
+    let packet = forger.packet(PacketType::Data, &[1, 0x1f, 0x21, 0, 1, 7]);
+    world.inject_to_server(&packet);
+    assert_eq!(world.server().rejected(Rejection::Malformed), 1);
+    for taken in [&[1, 0x2f, 1, 7][..], &[1, 0x1f, 0x21, 1, 1, 7], &[1, 0x1f, 0x31, 0, 1, 7]] {
+        let packet = forger.packet(PacketType::Data, taken);
+        world.inject_to_server(&packet);
+    }
+    assert_eq!(world.server().rejected(Rejection::Malformed), 1);
+    assert_eq!(world.server().state(server), State::Connected);
+}
+
+#[test]
 fn malformed_payloads_are_counted_and_change_nothing() {
     let (mut world, mut forger, server) = hostile();
     let before = world.server().stats(server).counters;
@@ -312,6 +327,29 @@ fn a_clock_that_jumps_ahead_ends_silent_connections_and_nothing_else() {
             assert_eq!(node.ends(), [DisconnectReason::Timeout]);
             assert_eq!(node.endpoint.peer_count(), 0);
         }
+    }
+}
+
+#[test]
+fn a_clock_that_jumps_ahead_by_minutes_does_not_become_a_round_trip() {
+    let (mut world, client, server) = World::connected(sealed());
+    for number in 0..40u32 {
+        world.send(CLIENT, client, ORDERED, &number.to_le_bytes()).unwrap();
+        world.send(SERVER, server, ORDERED, &number.to_le_bytes()).unwrap();
+        world.step();
+        if number % 10 == 5 {
+            // Both machines slept with packets in flight: those arrive before anybody looks at a timer.
+            world.now += secs(300);
+        }
+        world.run_for(ms(50));
+    }
+    world.run_for(ms(300));
+    assert_eq!(world.server().messages(ORDERED).len(), 40);
+    assert_eq!(world.client().state(client), State::Connected);
+    for (node, peer) in [(CLIENT, client), (SERVER, server)] {
+        let stats = world.nodes[node].stats(peer);
+        assert!(stats.rtt < ms(100), "{:?}", stats.rtt);
+        assert!(stats.rtt_min < ms(100), "{:?}", stats.rtt_min);
     }
 }
 

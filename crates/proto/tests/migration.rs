@@ -312,6 +312,20 @@ fn a_player_resumes_on_a_full_server_that_has_not_noticed_the_loss() {
 }
 
 #[test]
+fn a_token_survives_the_answer_full_and_works_later() {
+    let listen = ListenConfig { peers_max: 1, ..ListenConfig::default() };
+    let (mut world, old, token) = lost_with(Security::Required, true, listen);
+    let other = world.add("10.0.5.5:5555", sealed(), None);
+    let guest = world.start_connecting(other, None);
+    world.run_for(ms(300));
+    assert_eq!(world.nodes[other].connects(), 1);
+    assert_eq!(resume(&mut world, token), Err(RejectReason::Full));
+    world.disconnect(other, guest, DisconnectReason::Requested);
+    world.run_for(ms(300));
+    assert_eq!(resume(&mut world, token), Ok(Some(old)));
+}
+
+#[test]
 fn half_open_handshakes_push_nobody_out_of_a_seat() {
     let listen = ListenConfig { peers_max: 2, ..ListenConfig::default() };
     let (mut world, old, token) = lost_with(Security::Required, true, listen);

@@ -101,7 +101,9 @@ impl Endpoint {
         };
         connection.release(&mut self.pool);
         slot.generation = slot.generation.wrapping_add(1);
-        self.sessions.remove(&connection.session_id());
+        if self.sessions.get(&connection.session_id()) == Some(&index) {
+            self.sessions.remove(&connection.session_id());
+        }
         if self.addresses.get(&connection.address()) == Some(&index) {
             self.addresses.remove(&connection.address());
         }

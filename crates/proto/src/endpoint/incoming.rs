@@ -146,13 +146,13 @@ impl Endpoint {
             _ => connection.handle_reject_packet(now, datagram, &context),
         };
         handled?;
-        let session_id = connection.session_id();
-        if kind == PacketType::Accept
-            && self.sessions.insert(session_id, index).is_some_and(|other| other != index)
-        {
-            // No honest server draws the number of another session; both would be undone by it.
-            self.end(now, index, DisconnectReason::Protocol);
-            return Err(Rejection::Malformed);
+        if kind == PacketType::Accept {
+            let holder = *self.sessions.entry(connection.session_id()).or_insert(index);
+            if holder != index {
+                // No honest server draws the number of another session. That one keeps it.
+                self.end(now, index, DisconnectReason::Protocol);
+                return Err(Rejection::Malformed);
+            }
         }
         self.settle(index);
         Ok(())
