@@ -259,6 +259,11 @@ impl Connection {
         !self.outcomes.is_empty() || self.events.has_next(now, tick, self.connected_at, context.config)
     }
 
+    /// Whether exactly one thing is left to tell, and no end.
+    pub fn has_one_event(&self) -> bool {
+        self.ended.is_none() && !self.is_inbox_blocked && self.events.len() + self.outcomes.len() == 1
+    }
+
     /// Whether the connection was made in this very tick.
     pub fn is_new(&self) -> bool {
         self.events.starts_with_connected()

@@ -152,6 +152,7 @@ impl ReceiveWindow {
 
     /// The acknowledgement for a packet that is about to be sent, and what to remember of it; `None` when the other
     /// side knows everything.
+    #[inline]
     pub fn acknowledge(&self, now: Micros) -> Option<(Ack, Reported)> {
         let newest = self.newest_to_report()?;
         if self.eliciting.is_none_or(|eliciting| eliciting < self.news_from) {
@@ -176,6 +177,7 @@ impl ReceiveWindow {
     }
 
     /// A packet with this acknowledgement has been sent.
+    #[inline]
     pub fn handle_acknowledged(&mut self, reported: Option<Reported>) {
         let newest = reported.map(|reported| reported.newest);
         self.unreported_from = self.unreported_from.max(newest.map_or(0, |newest| newest + 1));
@@ -187,14 +189,18 @@ impl ReceiveWindow {
     }
 
     /// The packet that the next acknowledgement counts back from.
+    #[inline]
     fn newest_to_report(&self) -> Option<u64> {
-        let newest = self.newest_taken?;
-        let end = self.unreported_from + ACK_BITS;
-        if newest <= end {
-            return Some(newest);
+        match self.newest_taken? {
+            newest if newest <= self.unreported_from + ACK_BITS => Some(newest),
+            newest => self.newest_within_reach(newest),
         }
-        let remembered = newest.saturating_sub(REPLAY_WINDOW - 1);
-        let start = self.unreported_from.max(remembered);
+    }
+
+    /// The same when more has arrived than one acknowledgement can name.
+    #[cold]
+    fn newest_within_reach(&self, newest: u64) -> Option<u64> {
+        let start = self.unreported_from.max(newest.saturating_sub(REPLAY_WINDOW - 1));
         let oldest = (start..newest).find(|&number| self.taken.get(number)).unwrap_or(newest);
         let end = newest.min(oldest + ACK_BITS);
         (oldest..=end).rev().find(|&number| self.taken.get(number))

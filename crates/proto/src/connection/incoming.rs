@@ -239,6 +239,7 @@ impl Connection {
     }
 
     /// Hands every frame to its channel. One that finds no room spoils the acknowledgement of the packet, not the rest.
+    #[inline(never)] // its blocks would sit on the stack of every packet
     fn take_frames(
         &mut self,
         now: Micros,
@@ -334,6 +335,7 @@ impl Connection {
     }
 
     /// An authentic packet came from another address than the one we send to.
+    #[cold]
     fn examine_address(&mut self, now: Micros, from: SocketAddr, bytes: usize, context: &mut Context<'_>) {
         if self.state != State::Connected {
             return;

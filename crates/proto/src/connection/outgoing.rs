@@ -139,12 +139,12 @@ impl Connection {
 
     fn write_data(&mut self, now: Micros, out: &mut [u8], context: &mut Context<'_>) -> Option<usize> {
         let number = self.sent.next_number();
-        let ack = self.window.acknowledge(now);
+        let (ack, reported) = self.window.acknowledge(now).unzip();
         let mut header = Header {
             kind: PacketType::Data,
             session: self.session,
             number: number as u16,
-            ack: ack.map(|(ack, _)| ack),
+            ack,
             protected: false,
         };
         let header_len = header.write(out);
@@ -174,8 +174,8 @@ impl Connection {
         let length = self.close(number, out, header_len, header_len + payload_len, context.checksum);
         self.last_eliciting = now;
         self.rate.handle_sent(now, length + IP_UDP_BYTES);
-        self.sent.handle_sent(now, length, true, ack.map(|(_, reported)| reported));
-        self.window.handle_acknowledged(ack.map(|(_, reported)| reported));
+        self.sent.handle_sent(now, length, true, reported);
+        self.window.handle_acknowledged(reported);
         self.count_sent(now, length);
         Some(length)
     }
@@ -194,14 +194,8 @@ impl Connection {
             return None;
         }
         let number = self.sent.next_number();
-        let ack = self.window.acknowledge(now);
-        let header = Header {
-            kind,
-            session: self.session,
-            number: number as u16,
-            ack: ack.map(|(ack, _)| ack),
-            protected: false,
-        };
+        let (ack, reported) = self.window.acknowledge(now).unzip();
+        let header = Header { kind, session: self.session, number: number as u16, ack, protected: false };
         let header_len = header.write(out);
         let end = header_len + payload.len();
         out.get_mut(header_len..end)?.copy_from_slice(payload);
@@ -210,8 +204,8 @@ impl Connection {
             self.last_eliciting = now;
             self.rate.handle_sent(now, length + IP_UDP_BYTES);
         }
-        self.sent.handle_sent(now, length, kind.elicits_ack(), ack.map(|(_, reported)| reported));
-        self.window.handle_acknowledged(ack.map(|(_, reported)| reported));
+        self.sent.handle_sent(now, length, kind.elicits_ack(), reported);
+        self.window.handle_acknowledged(reported);
         self.count_sent(now, length);
         Some((to, length))
     }

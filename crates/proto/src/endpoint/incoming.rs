@@ -13,12 +13,22 @@ use crate::reason::{DisconnectReason, RejectReason};
 use crate::validate::Rejection;
 
 impl Endpoint {
-    pub(super) fn handle_connect(
+    #[inline(never)] // rare beside session packets, and large
+    pub(super) fn handle_handshake(
         &mut self,
         now: Micros,
         from: SocketAddr,
-        datagram: &[u8],
+        kind: PacketType,
+        datagram: &mut [u8],
     ) -> Result<(), Rejection> {
+        match kind {
+            PacketType::Connect => self.handle_connect(now, from, datagram),
+            PacketType::Response => self.handle_response(now, from, datagram),
+            _ => self.handle_answer(now, from, kind, datagram),
+        }
+    }
+
+    fn handle_connect(&mut self, now: Micros, from: SocketAddr, datagram: &[u8]) -> Result<(), Rejection> {
         let accepting = self.accepting;
         let listener = self.listener.as_mut().ok_or(Rejection::NotListening)?;
         // Whether a seat is free is decided later: a proven client may have one already, to resume or to replace.
@@ -27,7 +37,7 @@ impl Endpoint {
         self.reply(reply)
     }
 
-    pub(super) fn handle_response(
+    fn handle_response(
         &mut self,
         now: Micros,
         from: SocketAddr,
@@ -130,7 +140,7 @@ impl Endpoint {
     }
 
     /// A server's answer to an attempt of ours.
-    pub(super) fn handle_answer(
+    fn handle_answer(
         &mut self,
         now: Micros,
         from: SocketAddr,
