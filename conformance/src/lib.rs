@@ -35,3 +35,8 @@ pub fn all_vectors() -> Vec<VectorFile> {
     files.sort_by_key(|(stem, _)| *stem);
     files
 }
+
+/// The README's example compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;
