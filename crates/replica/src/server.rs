@@ -1,0 +1,5 @@
+//! The server's half of replication.
+
+pub mod interest;
+pub mod priority;
+pub mod setting;

@@ -1,0 +1,215 @@
+//! How fast an object gains credit with a viewer.
+//!
+//! A gain is a product. What depends on the object alone is its *importance*, computed once a tick for all viewers:
+//! base priority × (1 + speed / 10 m/s) × weight of its kind. What depends on the pair is the rest: a factor of
+//! distance, 1 / (1 + d / 100 m) unless the game has another, × 3 in the viewer's view.
+//!
+//! A gain is never below a floor nor above a ceiling: their ratio is what bounds how long anything can wait.
+
+use super::Pending;
+use crate::server::setting::SettingError;
+
+/// The weight of the kind of objects that players are.
+pub const PLAYER_WEIGHT: f32 = 2.0;
+
+/// A factor of distance.
+pub trait DistanceWeight {
+    /// The factor at a distance.
+    fn weight(&self, distance_metres: f32) -> f32;
+}
+
+impl<F: Fn(f32) -> f32> DistanceWeight for F {
+    fn weight(&self, distance_metres: f32) -> f32 {
+        self(distance_metres)
+    }
+}
+
+/// The factor 1 / (1 + d / metres): one half at that distance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HalfAt {
+    /// The distance.
+    pub metres: f32,
+}
+
+impl Default for HalfAt {
+    fn default() -> HalfAt {
+        HalfAt { metres: 100.0 }
+    }
+}
+
+impl DistanceWeight for HalfAt {
+    #[inline]
+    fn weight(&self, distance_metres: f32) -> f32 {
+        self.metres / (self.metres + distance_metres)
+    }
+}
+
+/// The factors of a gain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WeightConfig {
+    /// The speed at which an object is twice as important as at rest.
+    pub speed_doubling_metres_per_second: f32,
+    /// The factor of objects in the viewer's view.
+    pub in_view_factor: f32,
+    /// Objects farther than this are distant: some of them go first in every snapshot.
+    pub distant_metres: f32,
+    /// No object gains less, unless its base priority is 0.
+    pub floor: f32,
+    /// No object gains more.
+    pub ceiling: f32,
+}
+
+impl Default for WeightConfig {
+    fn default() -> WeightConfig {
+        WeightConfig {
+            speed_doubling_metres_per_second: 10.0,
+            in_view_factor: 3.0,
+            distant_metres: 100.0,
+            floor: 0.01,
+            ceiling: 100.0,
+        }
+    }
+}
+
+/// Gains from configuration and a factor of distance.
+#[derive(Clone, Debug)]
+pub struct Weights<D = HalfAt> {
+    config: WeightConfig,
+    distance: D,
+}
+
+impl Default for Weights {
+    fn default() -> Weights {
+        Weights { config: WeightConfig::default(), distance: HalfAt::default() }
+    }
+}
+
+impl<D: DistanceWeight> Weights<D> {
+    /// Checks the configuration.
+    pub fn new(config: WeightConfig, distance: D) -> Result<Weights<D>, SettingError> {
+        let doubling = config.speed_doubling_metres_per_second;
+        SettingError::check("speed_doubling_metres_per_second", doubling, 1e-3..=1e9, "0.001 to 1e9")?;
+        SettingError::check("in_view_factor", config.in_view_factor, 1.0..=1e3, "1 to 1,000")?;
+        SettingError::check("distant_metres", config.distant_metres, 0.0..=f32::MAX, "0 or more, finite")?;
+        SettingError::check("floor", config.floor, 1e-6..=1e6, "0.000001 to 1,000,000")?;
+        SettingError::check("ceiling", config.ceiling, config.floor..=1e6, "from the floor to 1,000,000")?;
+        Ok(Weights { config, distance })
+    }
+
+    /// What an object gains before anyone looks at it. `base` 0 means never.
+    pub fn importance(&self, base: f32, speed_metres_per_second: f32, kind_weight: f32) -> f32 {
+        if base > 0.0 {
+            let speed = 1.0 + speed_metres_per_second / self.config.speed_doubling_metres_per_second;
+            // Positive even when the product underflows or is NaN: only the base can say never.
+            (base * speed * kind_weight).max(f32::MIN_POSITIVE)
+        } else {
+            0.0
+        }
+    }
+
+    /// What an object of this importance gains with a viewer.
+    #[inline]
+    pub fn gain(&self, importance: f32, distance_metres: f32, in_view: bool) -> f32 {
+        let view = if in_view { self.config.in_view_factor } else { 1.0 };
+        let product = importance * self.distance.weight(distance_metres) * view;
+        let bounded = product.max(self.config.floor).min(self.config.ceiling);
+        if importance > 0.0 { bounded } else { 0.0 }
+    }
+
+    /// An object as [`Accounts`](super::Accounts) wants it. `offset` is its position less the viewer's.
+    #[inline]
+    pub fn pending(
+        &self,
+        slot: u16,
+        estimate_bits: u16,
+        importance: f32,
+        offset: [f32; 3],
+        in_view: bool,
+    ) -> Pending {
+        let [x, y, z] = offset;
+        let distance_metres = (x * x + y * y + z * z).sqrt();
+        Pending {
+            slot,
+            estimate_bits,
+            is_distant: distance_metres > self.config.distant_metres,
+            gain: self.gain(importance, distance_metres, in_view),
+        }
+    }
+}
+
+/// What a viewer has in view: a cone from its eye.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ViewCone {
+    /// Where it looks, of length 1.
+    pub forward: [f32; 3],
+    /// The cosine of half the angle of view, 0 to 1.
+    pub cosine: f32,
+}
+
+impl ViewCone {
+    /// Whether a point lies in the cone. `offset` is its position less the eye's.
+    #[inline]
+    pub fn contains(&self, offset: [f32; 3]) -> bool {
+        let dot = |a: [f32; 3], b: [f32; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+        let along = dot(offset, self.forward);
+        // Squared, to save the root that a division by the length would need.
+        along >= 0.0 && along * along >= self.cosine * self.cosine * dot(offset, offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_factors_are_those_of_the_design() {
+        let weights = Weights::default();
+        assert_eq!(weights.gain(weights.importance(1.0, 0.0, 1.0), 0.0, false), 1.0);
+        assert_eq!(weights.gain(weights.importance(1.0, 0.0, 1.0), 100.0, false), 0.5);
+        assert_eq!(weights.gain(weights.importance(1.0, 10.0, 1.0), 0.0, false), 2.0);
+        assert_eq!(weights.gain(weights.importance(1.0, 0.0, PLAYER_WEIGHT), 0.0, true), 6.0);
+        assert_eq!(weights.gain(weights.importance(4.0, 0.0, 1.0), 300.0, false), 1.0);
+    }
+
+    #[test]
+    fn another_factor_of_distance_can_be_given_and_zero_is_lifted_to_the_floor() {
+        let cutoff = |metres: f32| if metres < 50.0 { 1.0 } else { 0.0 };
+        let weights = Weights::new(WeightConfig::default(), cutoff).unwrap();
+        assert_eq!(weights.gain(1.0, 49.0, false), 1.0);
+        assert_eq!(weights.gain(1.0, 51.0, false), 0.01);
+    }
+
+    #[test]
+    fn settings_out_of_range_are_refused_by_name() {
+        let refused = |config| Weights::new(config, HalfAt::default()).unwrap_err().field;
+        let good = WeightConfig::default();
+        assert_eq!(refused(WeightConfig { floor: 0.0, ..good.clone() }), "floor");
+        assert_eq!(refused(WeightConfig { ceiling: 0.001, ..good.clone() }), "ceiling");
+        assert_eq!(refused(WeightConfig { in_view_factor: f32::NAN, ..good }), "in_view_factor");
+    }
+
+    #[test]
+    fn a_cone_holds_what_is_in_front_and_within_its_angle() {
+        let cone = ViewCone { forward: [1.0, 0.0, 0.0], cosine: 0.5f32.sqrt() };
+        assert!(cone.contains([10.0, 9.0, 0.0]));
+        assert!(!cone.contains([10.0, 11.0, 0.0]));
+        assert!(!cone.contains([-10.0, 1.0, 0.0]));
+    }
+
+    proptest! {
+        #[test]
+        fn a_gain_is_within_its_bounds_whatever_comes_in(
+            base: f32, speed: f32, kind: f32, distance: f32, in_view: bool,
+        ) {
+            let weights = Weights::default();
+            let gain = weights.gain(weights.importance(base, speed, kind), distance, in_view);
+            if base > 0.0 {
+                prop_assert!((0.01..=100.0).contains(&gain), "{}", gain);
+            } else {
+                prop_assert_eq!(gain, 0.0);
+            }
+        }
+    }
+}
