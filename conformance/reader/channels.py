@@ -31,11 +31,11 @@ class Reliable:
         if ahead >= RELIABLE_WINDOW:
             raise Refusal("out_of_window")
         full = self.next + ahead
+        if full in self.held:
+            return []
         first, count = (full, 1) if frame.index is None else (full - frame.index, frame.count)
         if first < self.next:
             raise Refusal("malformed")
-        if full in self.held:
-            return []
         for other, its_count, _ in self.held.values():
             overlaps = other < first + count and first < other + its_count
             if overlaps and (other, its_count) != (first, count):

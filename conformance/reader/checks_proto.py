@@ -41,8 +41,6 @@ CODES = {
         "wire_version": packets.WIRE_VERSION,
     },
 }
-# The alias of the accepted client in proto_rejects and proto_sessions.
-SESSION_ALIAS = 0
 
 
 def codes(name, _given, data):
@@ -168,9 +166,11 @@ def acks(given, data):
     ack, received = header["ack"], given["received"]
     offsets = [place for place in range(ack["width"]) if ack["bits"] >> place & 1]
     acknowledged = [ack["newest"]] + [ack["newest"] - 1 - place for place in offsets]
-    in_reach = [number for number in received if number >= max(received) - ack["width"]]
+    in_reach = [number for number in received if ack["newest"] - ack["width"] <= number <= ack["newest"]]
     if acknowledged != sorted(in_reach, reverse=True):
         raise Refusal("the header names other packets than were received")
+    if ack["newest"] != max(received) and ack["delay_ms"] != 255:
+        raise Refusal("a round trip is measured from the highest number only")
     return {"ack": json_header(header)["ack"], "acknowledged": acknowledged}
 
 
@@ -181,9 +181,12 @@ def rejects(given, data):
     if "session_id" in receiver:
         key = receiver.octets("key")
         require(receiver["sealed"] == (key is not None), "a sealed session has a key")
-        require(receiver["alias"] == (SESSION_ALIAS if key else None), "the alias is 0, told if sealed")
-        kinds, id_ = receiver["channel_kinds"], receiver.integer("session_id")
-        session = Session(kinds, protocol_id, id_, SESSION_ALIAS, key, CONNECTING)
+        kinds, id_, exchanged = receiver["channel_kinds"], receiver.integer("session_id"), receiver["exchanged"]
+        state = CONNECTED if exchanged else CONNECTING
+        session = Session(kinds, protocol_id, id_, receiver["alias"], key, state)
+        for number in range(exchanged):
+            session.window.mark(number)
+            session.last_sent = number
     from_its_address = {"the client's address": True, "another address": False, "anywhere": False}[given["from"]]
     header, payload, _ = Endpoint(listens, protocol_id, session).handle(data, from_its_address)
     return {"header": json_header(header), "payload": payload.hex()}
@@ -192,7 +195,7 @@ def rejects(given, data):
 def sessions(given, steps):
     """What each datagram of a session delivers, or why it is dropped."""
     protocol_id, session_id, key = given.integer("protocol_id"), given.integer("session_id"), given.octets("key")
-    session = Session(given["channel_kinds"], protocol_id, session_id, SESSION_ALIAS, key, CONNECTING)
+    session = Session(given["channel_kinds"], protocol_id, session_id, given["alias"], key, CONNECTING)
     server = Endpoint(True, protocol_id, session)
     outcomes = []
     for data in steps:

@@ -14,7 +14,7 @@ from cursors import Bytes, Refusal
 from frames import Copy, Parity, read_block, read_payload
 from packets import CRC_BYTES, HANDSHAKE_TYPES, open_handshake, packet_type, read_claims, read_header
 from packets import unseal, without_checksum
-from values import wrapping_distance
+from values import full_packet_number
 
 REPLAY_WINDOW = 512
 BLOCKS_KEPT = 16
@@ -33,9 +33,7 @@ ACCEPTED_TYPES = {
 
 def full_number(newest, low16):
     """Section 18.2: the full number behind its low 16 bits, `newest` being the highest accepted or None."""
-    expected = 0 if newest is None else newest + 1
-    full = expected + wrapping_distance(low16, expected % 65536, 16)
-    return low16 if full < 0 else full
+    return low16 if newest is None else full_packet_number(newest, low16)
 
 
 class ReplayWindow:
@@ -59,26 +57,31 @@ class Redundancy:
 
     def __init__(self):
         self.blocks = {}
-        self.parities = []
+        # Number of the packet that carried it -> (numbers of its two blocks, lengths, body), the oldest first.
+        self.parities = {}
 
     def keep(self, number, block):
+        if len(block) > BLOCK_BYTES_MAX:
+            return
         self.blocks[number] = block
         for old in sorted(self.blocks)[:-BLOCKS_KEPT]:
             del self.blocks[old]
 
     def keep_parity(self, number, frame):
         pair = (number - frame.distance, number - frame.other_distance)
-        self.parities.append((pair, frame.lengths_xored, frame.body.ljust(BLOCK_BYTES_MAX, b"\0")))
-        del self.parities[:-BLOCKS_KEPT]
+        if min(pair) < 0:
+            return
+        self.parities[number] = (pair, frame.lengths_xored, frame.body.ljust(BLOCK_BYTES_MAX, b"\0"))
+        for old in sorted(self.parities)[:-BLOCKS_KEPT]:
+            del self.parities[old]
 
     def recover(self):
         """The next block that a parity gives, or None."""
-        for parity in list(self.parities):
-            pair, lengths, body = parity
+        for carrier, (pair, lengths, body) in list(self.parities.items()):
             missing = [number for number in pair if number not in self.blocks]
             if len(missing) == 2:
                 continue
-            self.parities.remove(parity)
+            del self.parities[carrier]
             if not missing:
                 continue
             kept = self.blocks[pair[0] + pair[1] - missing[0]]
@@ -165,7 +168,11 @@ class Session:
                     raise
                 not_taken = refusal
         while (recovered := self.redundancy.recover()) is not None:
-            messages += self.take_block(recovered)
+            try:
+                messages += self.take_block(recovered)
+            except Refusal:
+                self.state = DISCONNECTING
+                raise
         if not_taken:
             raise not_taken
         return messages
@@ -176,7 +183,7 @@ class Session:
             return []
         if not isinstance(frame, Copy):
             return [(frame.channel, data) for data in self.channels[frame.channel].take(frame)]
-        if number - frame.distance in self.redundancy.blocks:
+        if number < frame.distance or number - frame.distance in self.redundancy.blocks:
             return []
         self.redundancy.keep(number - frame.distance, frame.body)
         return self.take_block(frame.body)
@@ -221,6 +228,6 @@ class Endpoint:
             return "unsolicited"
         if not self.listens:
             return "not_listening"
-        _, body = open_handshake(datagram, self.protocol_id, sealed=False)
+        _, body = open_handshake(datagram, self.protocol_id)
         read_claims(Bytes(body[1:]))
         return "bad_cookie" if kind == "Response" else "none: this Connect is answered"

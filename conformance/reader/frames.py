@@ -112,7 +112,8 @@ def read_link_frame(source, form):
     elif form == PARITY:
         distances, lengths = source.unsigned(1), source.unsigned(1)
         frame = Parity(distances & 15, distances >> 4, lengths, source.take(source.unsigned(1)))
-        valid = 1 <= frame.distance < frame.other_distance <= BLOCK_DISTANCE_MAX
+        is_near = (frame.distance, frame.other_distance, lengths) == (1, 2, 0)
+        valid = 1 <= frame.distance < frame.other_distance <= BLOCK_DISTANCE_MAX and not is_near
     elif form == NEAR_PARITY:
         frame = Parity(1, 2, 0, source.take(source.unsigned(1)))
         valid = True

@@ -167,19 +167,16 @@ def read_response(body, key):
         secret = source.take(secret_bytes)
     else:
         secret = unseal(key, 0, body[:open_bytes], source.take(secret_bytes + TAG_BYTES))
-    has_token, token = flag(Bytes(secret)), secret[1:]
-    if not has_token and any(token):
-        raise Refusal("malformed")
-    return response | {"resume": token if has_token else None}
+    return response | {"resume": secret[1:] if flag(Bytes(secret)) else None}
 
 
 def read_accept(body, key):
     """Section 22.5: nonces, and the session behind the seal."""
     open_bytes = 1 + 2 * NONCE_BYTES
     head, rest = Bytes(body[1:open_bytes]), body[open_bytes:]
+    accept = {"client_nonce": head.take(NONCE_BYTES), "server_nonce": head.take(NONCE_BYTES)}
     if key is not None:
         rest = unseal(key, ACCEPT_NUMBER, body[:open_bytes], rest)
-    accept = {"client_nonce": head.take(NONCE_BYTES), "server_nonce": head.take(NONCE_BYTES)}
     source = Bytes(rest)
     accept |= {"session_id": source.unsigned(8), "alias": source.unsigned(2)}
     accept["resume"] = source.take(RESUME_TOKEN_BYTES)
@@ -189,10 +186,11 @@ def read_accept(body, key):
 
 def read_reject(body, _key):
     source = Bytes(body[1:])
-    reject = {"nonce": source.take(NONCE_BYTES), "reason": source.unsigned(1), "detail": source.unsigned(8)}
-    source.end()
+    reject = {"nonce": source.take(NONCE_BYTES), "reason": source.unsigned(1)}
     if not 1 <= reject["reason"] <= len(REJECT_REASONS):
         raise Refusal("malformed")
+    reject["detail"] = source.unsigned(8)
+    source.end()
     return reject
 
 
@@ -205,18 +203,13 @@ HANDSHAKE_READERS = {
 }
 
 
-SMALLEST_REPLY_BYTES = {"Challenge": 74, "Accept": 79, "Reject": 30}
-
-
-def open_handshake(datagram, protocol_id, sealed):
+def open_handshake(datagram, protocol_id):
     """Type and body of a handshake packet; length, flags and checksum in the order of section 27."""
     kind = packet_type(datagram)
-    if kind in SMALLEST_REPLY_BYTES:
-        smallest, reason = SMALLEST_REPLY_BYTES[kind], "too_short"
-    else:
-        smallest, reason = HANDSHAKE_REQUEST_BYTES_MIN, "unpadded"
-    if len(datagram) < smallest + (TAG_BYTES if sealed and kind == "Accept" else 0):
-        raise Refusal(reason)
+    if kind in ("Connect", "Response") and len(datagram) < HANDSHAKE_REQUEST_BYTES_MIN:
+        raise Refusal("unpadded")
+    if len(datagram) < 1 + CRC_BYTES:
+        raise Refusal("too_short")
     if datagram[0] >> 4:
         raise Refusal("bad_flags")
     return kind, without_checksum(datagram, protocol_id)
@@ -224,8 +217,9 @@ def open_handshake(datagram, protocol_id, sealed):
 
 def read_handshake(datagram, protocol_id, key):
     """A handshake packet's fields; `key` opens its sealed part, None if it has none."""
-    kind, body = open_handshake(datagram, protocol_id, key is not None)
+    kind, body = open_handshake(datagram, protocol_id)
     try:
         return {"type": kind} | HANDSHAKE_READERS[kind](body, key)
     except Refusal as refusal:
-        raise Refusal("malformed" if refusal.reason == "TrailingData" else refusal.reason) from None
+        named = {"TrailingData": "malformed", "UnexpectedEnd": "too_short"}
+        raise Refusal(named.get(refusal.reason, refusal.reason)) from None

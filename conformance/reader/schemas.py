@@ -1,10 +1,11 @@
 """Schemas in their canonical form (sections 9.1 to 9.3).
 
 Two ends agree on a schema by its hash alone. The hash is over bytes, so a reader that rebuilds a schema's description
-from those bytes shows that the canonical form says everything, and says it once.
+from those bytes shows that the canonical form says everything, and says it once. The form is never sent, so nothing refuses
+one: a vector that breaks the rules contradicts itself.
 """
 
-from cursors import Refusal
+from given import require
 
 FIELDS_MAX = 64
 NAME_BYTES_MAX = 64
@@ -26,14 +27,17 @@ def check_flags(flags):
         flags & NO_SYNC and flags != NO_SYNC,
         flags & ANY_CLIENT_MAY and not flags & PUBLIC_SYNC,
     ]
-    if any(contradictions):
-        raise Refusal("InvalidFlags")
+    require(not any(contradictions), f"flags {flags} contradict each other")
 
 
 def in_range(value, low, high):
-    if not low <= value <= high:
-        raise Refusal("OutOfRange")
+    require(low <= value <= high, f"{value} is not within {low}..={high}")
     return value
+
+
+def in_words(low, high):
+    require(low < high, "a field can take more than one value")
+    return low, high
 
 
 def read_kind(source):
@@ -45,11 +49,13 @@ def read_kind(source):
     if tag in SIZED_KINDS:
         return {"kind": SIZED_KINDS[tag], "bytes_max": in_range(source.unsigned(2), 1, 1000)}
     if tag == 1:
-        return {"kind": "int", "min": source.signed(4), "max": source.signed(4)}
+        low, high = in_words(source.signed(4), source.signed(4))
+        return {"kind": "int", "min": low, "max": high}
     if tag == 2:
-        words = {"kind": "quantized", "min_word": source.signed(4), "max_word": source.signed(4)}
+        low, high = in_words(source.signed(4), source.signed(4))
+        words = {"kind": "quantized", "min_word": low, "max_word": high}
         return words | {"per_unit": in_range(source.unsigned(4), 1, 1_000_000)}
-    raise Refusal("OutOfRange")
+    raise ValueError(f"kind {tag} does not exist")
 
 
 def read_schema(source):
@@ -62,7 +68,7 @@ def read_schema(source):
         field["flags"] = source.unsigned(1)
         check_flags(field["flags"])
         fields.append(field)
-    if "" in (field["name"] for field in fields) or len({field["name"] for field in fields}) != len(fields):
-        raise Refusal("InvalidField")
+    names = {field["name"] for field in fields}
+    require(name and "" not in names and len(names) == len(fields), "names are there, and distinct")
     source.end()
     return name, fields

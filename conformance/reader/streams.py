@@ -6,7 +6,7 @@ SIGNATURE = bytes.fromhex("22941e01")
 HEADER_BYTES = 10
 MASK_KEYS = 50
 
-JOIN_LOBBY, PLAYER_INPUT, ENTITY_POSITIONS, POWERUP_SPAWNED = 0x01, 0x10, 0x11, 0x30
+PLAYER_INPUT, ENTITY_POSITIONS, POWERUP_SPAWNED = 0x10, 0x11, 0x30
 ENTITIES_MAX = 56
 ENTITY_BYTES = 21
 
@@ -68,7 +68,7 @@ def read_classic(data):
     if opcode in readers:
         content = readers[opcode](payload)
     else:
-        content = {"payload": payload.take(0 if opcode == JOIN_LOBBY else payload.left())}
+        content = {"payload": payload.take(payload.left())}
     payload.end()
     return opcode, content
 

@@ -22,7 +22,7 @@ IS_TELEPORT, SCALE_IS_RAW, POSITION_IS_RAW = 32, 64, 128
 
 
 def full_packet_number(largest, low16):
-    """Section 6.2, with its own reading of a number exactly half the range away."""
+    """Section 6.2: the nearest number to the next expected one, the larger of two that are equally near."""
     expected = min(largest + 1, 2**64 - 1)
     candidate = expected - expected % 65536 + low16
     if expected >= 32768 and candidate <= expected - 32768 and candidate <= 2**64 - 1 - 65536:

@@ -99,7 +99,8 @@ fn well_formed() -> Vec<Value> {
     let long = [0x5a; 300];
     let near = LinkFrame { distance: 1, parity: Some((2, 0)), body: b"xored" };
     let parity = LinkFrame { distance: 1, parity: Some((2, 5 ^ 9)), body: b"nine byte" };
-    let cases: [(&str, Vec<Frame<'_>>); 13] = [
+    let farther = LinkFrame { distance: 1, parity: Some((3, 0)), body: b"xored" };
+    let cases: [(&str, Vec<Frame<'_>>); 15] = [
         ("a priority message", vec![message(0, 0, b"first")]),
         ("an ordered message with the highest id", vec![message(1, 65_535, b"x")]),
         ("an unordered message", vec![message(2, 258, b"any order")]),
@@ -114,7 +115,9 @@ fn well_formed() -> Vec<Value> {
             vec![message(1, 7, b"a"), message(0, 8, b"b"), message(3, 0, b"c"), message(1, 9, b"d")],
         ),
         ("a copy behind a message", vec![message(4, 1, b"state"), copy(3, b"\x01\x07\x00\x01a")]),
+        ("a copy of no bytes", vec![copy(8, b"")]),
         ("a parity", vec![message(4, 1, b"state"), Frame::Link(parity)]),
+        ("a parity of other packets, of the same length", vec![Frame::Link(farther)]),
         (
             "a parity of the two packets before, of the same length",
             vec![message(4, 1, b"state"), Frame::Link(near)],
@@ -124,7 +127,7 @@ fn well_formed() -> Vec<Value> {
 }
 
 fn malformed() -> Vec<Value> {
-    let cases: [(&str, &[u8]); 20] = [
+    let cases: [(&str, &[u8]); 22] = [
         ("no payload", &[]),
         ("a count of zero", &[0]),
         ("a count of zero before a frame", &[0, 3, 1, b'x']),
@@ -145,6 +148,8 @@ fn malformed() -> Vec<Value> {
         ("a copy of the packet itself", &[1, 0x0f, 0, 1, b'x']),
         ("a copy of nine packets ago", &[1, 0x0f, 9, 1, b'x']),
         ("a parity whose second block is not older", &[1, 0x1f, 0x22, 0, 1, b'x']),
+        ("near parity in the long form", &[1, 0x1f, 0x21, 0, 1, b'x']),
+        ("a link frame of form three", &[1, 0x3f, 1, b'x']),
     ];
     cases.iter().map(|(name, payload)| case(name, payload)).collect()
 }

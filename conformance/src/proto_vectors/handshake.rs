@@ -1,12 +1,13 @@
 //! The five packets of the handshake, byte by byte.
 
 use super::{CHACHA20_POLY1305, CRC32C, PROTOCOL_ID, counting, hex, keys};
-use netloom_proto::crypto::{COOKIE_BYTES, SealKey};
+use netloom_proto::crypto::{COOKIE_BYTES, Checksum, SealKey};
 use netloom_proto::handshake::{
-    Accept, Challenge, Claims, Reject, ResumeToken, WIRE_VERSION, write_connect, write_response,
+    Accept, Challenge, Claims, Reject, Response, ResumeToken, WIRE_VERSION, write_connect, write_response,
 };
 use netloom_proto::limits::DATAGRAM_MAX;
-use netloom_proto::{RejectReason, Security};
+use netloom_proto::packet::{CRC_BYTES, PacketType, packet_type};
+use netloom_proto::{RejectReason, Rejection, Security};
 use serde_json::{Value, json};
 
 /// A cookie is opaque to clients; this one only looks like nothing else.
@@ -70,6 +71,7 @@ pub fn file() -> Value {
     cases.extend(responses());
     cases.extend(accepts());
     cases.extend(rejects());
+    cases.extend(refused());
     super::file("Every packet of the handshake. Sealed ones use the keys of proto_keys.", cases)
 }
 
@@ -126,7 +128,18 @@ fn responses() -> Vec<Value> {
         });
         described(name, sealed.then_some(&response_key), &packet, value)
     };
-    cases.map(case).to_vec()
+    let mut cases = cases.map(case).to_vec();
+    let plain = written(|out| write_response(&plain_claims(), &COOKIE, None, None, PROTOCOL_ID, 1_000, out));
+    let ignored = changed(plain, |bytes| bytes[88..120].copy_from_slice(&TOKEN.0));
+    let value = json!({
+        "type": "Response",
+        "claims": describe(&plain_claims()),
+        "cookie": hex(&COOKIE),
+        "resume": null,
+    });
+    assert_eq!(Response::parse(&mut ignored.clone(), PROTOCOL_ID).and_then(|it| it.open(None)), Ok(None));
+    cases.push(described("Response, plain, with bytes behind a token flag of zero", None, &ignored, value));
+    cases
 }
 
 fn accepts() -> Vec<Value> {
@@ -170,6 +183,73 @@ fn rejects() -> Vec<Value> {
         described(&format!("Reject, {reason:?}"), None, &packet, value)
     };
     RejectReason::ALL.iter().map(case).collect()
+}
+
+/// A valid packet, changed between its first byte and its checksum.
+fn changed(packet: Vec<u8>, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut bytes = packet;
+    bytes.truncate(bytes.len() - CRC_BYTES);
+    change(&mut bytes);
+    let crc = Checksum::new(PROTOCOL_ID).of(&bytes);
+    bytes.extend(crc.to_le_bytes());
+    bytes
+}
+
+/// Packets that are refused by their layout, with the reason that the parser gives.
+fn refused() -> Vec<Value> {
+    let claims = plain_claims();
+    let response = written(|out| write_response(&claims, &COOKIE, None, None, PROTOCOL_ID, 1_000, out));
+    let challenge = Challenge { nonce: keys::CLIENT_NONCE, sealed: false, public: [0; 32], cookie: COOKIE };
+    let challenge = written(|out| challenge.write(PROTOCOL_ID, out));
+    let reject = Reject { nonce: keys::CLIENT_NONCE, reason: RejectReason::Full, detail: 0 };
+    let reject = written(|out| reject.write(PROTOCOL_ID, out));
+    let accept = Accept { session_id: 1, alias: 2, resume: TOKEN };
+    let to_client = keys::inputs().derive().to_client;
+    let accept_under = |key: Option<&SealKey>| {
+        written(|out| accept.write(&keys::CLIENT_NONCE, &keys::SERVER_NONCE, key, PROTOCOL_ID, out))
+    };
+    let (plain, sealed) = (accept_under(None), accept_under(Some(&SealKey::new(&to_client))));
+    let longer = |packet: &[u8]| changed(packet.to_vec(), |bytes| bytes.push(0));
+    let shorter = |packet: &[u8]| changed(packet.to_vec(), |bytes| bytes.truncate(bytes.len() - 1));
+    let with = |packet: &[u8], at: usize, value: u8| changed(packet.to_vec(), |bytes| bytes[at] = value);
+    let cases = [
+        ("Response whose token flag is two", with(&response, 87, 2), None),
+        ("Challenge whose flag is two", with(&challenge, 17, 2), None),
+        ("Challenge, one byte too long", longer(&challenge), None),
+        ("Challenge, one byte too short", shorter(&challenge), None),
+        ("Challenge of four bytes", challenge[..4].to_vec(), None),
+        ("Challenge with a flag, and another checksum", [&[0x81], &challenge[1..]].concat(), None),
+        ("Reject with code 0", with(&reject, 17, 0), None),
+        ("Reject with code 8", with(&reject, 17, 8), None),
+        ("Reject, one byte too long", longer(&reject), None),
+        ("Reject, one byte too short", shorter(&reject), None),
+        ("Accept, plain, one byte too long", longer(&plain), None),
+        ("Accept, plain, one byte too short", shorter(&plain), None),
+        ("Accept, sealed, one byte too long", longer(&sealed), Some(to_client)),
+        ("Accept, sealed, one byte too short", shorter(&sealed), Some(to_client)),
+    ];
+    let case = |(name, packet, key): (&str, Vec<u8>, Option<[u8; 32]>)| {
+        let mut needs = vec![CRC32C];
+        needs.extend(key.map(|_| CHACHA20_POLY1305));
+        let given = json!({ "protocol_id": PROTOCOL_ID.to_string(), "key": key.map(|key| hex(&key)) });
+        let error = parse(&packet, key).expect_err(name).name();
+        super::refused(name, &needs, given, &packet, error)
+    };
+    cases.map(case).to_vec()
+}
+
+fn parse(packet: &[u8], key: Option<[u8; 32]>) -> Result<(), Rejection> {
+    let (mut bytes, key) = (packet.to_vec(), key.map(|key| SealKey::new(&key)));
+    match packet_type(packet)? {
+        PacketType::Challenge => Challenge::parse(packet, PROTOCOL_ID).map(drop),
+        PacketType::Response => Response::parse(&mut bytes, PROTOCOL_ID)?.open(key.as_ref()).map(drop),
+        PacketType::Accept => {
+            Accept::parse_nonces(packet, PROTOCOL_ID)?;
+            Accept::open(&mut bytes, key.as_ref()).map(drop)
+        }
+        PacketType::Reject => Reject::parse(packet, PROTOCOL_ID).map(drop),
+        other => unreachable!("no case has a {other:?}"),
+    }
 }
 
 /// A case of these packets; `key` is what its sealed part opens under.

@@ -25,7 +25,7 @@ pub fn file() -> Value {
 
 type PacketNumberCase = (&'static str, Option<u64>, u16);
 
-const PACKET_NUMBERS: [PacketNumberCase; 11] = [
+const PACKET_NUMBERS: [PacketNumberCase; 13] = [
     ("the first packet", None, 0),
     ("the first packet may have any number", None, 40_000),
     ("the next in order", Some(5), 6),
@@ -35,7 +35,9 @@ const PACKET_NUMBERS: [PacketNumberCase; 11] = [
     ("over the wrap", Some(65_534), 2),
     ("back over the wrap", Some(65_540), 65_530),
     ("far ahead", Some(70_000), 37_000),
-    ("as far ahead as can be told", Some(65_535), 32_767),
+    ("nearly half the range ahead", Some(65_535), 32_767),
+    ("half the range ahead, or as far behind: ahead", Some(65_535), 32_768),
+    ("the same over the wrap", Some(98_303), 0),
     ("older than the window", Some(130_700), 64_000),
 ];
 
@@ -104,7 +106,7 @@ mod tests {
     fn reconstructed(newest: Option<u64>, truncated: u16) -> u64 {
         let expected = newest.map_or(0, |newest| newest + 1) as i64;
         let mut distance = (i64::from(truncated) - expected).rem_euclid(65_536);
-        if distance >= 32_768 {
+        if distance > 32_768 {
             distance -= 65_536;
         }
         match expected + distance {

@@ -59,6 +59,8 @@ pub struct Peer {
     pub session: SessionRef,
     /// The session's id, known to both sides even where packets name an alias.
     pub session_id: u64,
+    /// The server's alias for the session, known to both sides even where packets name the id.
+    pub alias: u16,
     /// What seals packets to the server; `None` in a plain session.
     pub key: Option<[u8; 32]>,
 }
@@ -74,6 +76,7 @@ impl Peer {
             now: Micros::from_millis(1),
             session: SessionRef::Address,
             session_id: 0,
+            alias: 0,
             key: None,
         };
         peer.shake_hands(security);
@@ -116,6 +119,7 @@ impl Peer {
         let to_client = keys.as_ref().map(|keys| SealKey::new(&keys.to_client));
         let accept = Accept::open(&mut reply, to_client.as_ref()).expect("an Accept that opens");
         self.session_id = accept.session_id;
+        self.alias = accept.alias;
         self.session = match keys {
             Some(_) => SessionRef::Alias(accept.alias),
             None => SessionRef::Id(accept.session_id),

@@ -24,27 +24,48 @@ pub fn file() -> Value {
         cases.push(case(name, true, &datagram));
     }
     cases.push(from_elsewhere());
+    cases.extend(acks_of_unsent());
     cases.push(not_listening());
     super::file(
         "Datagrams that a receiver drops, and the name of the reason. The receiver has accepted a client with this \
-         session and has received no packet of it.",
+         session; `exchanged` packets went each way since, numbered from 0.",
         cases,
     )
 }
 
 type Named = (&'static str, Vec<u8>);
 
+const HOME: &str = "the client's address";
+
 fn case(name: &str, sealed: bool, datagram: &[u8]) -> Value {
     let mut peer = Peer::connected(sealed);
     let rejection = peer.deliver(datagram).outcome;
-    describe(name, &peer, "the client's address", datagram, rejection)
+    describe(name, &peer, (HOME, 0), datagram, rejection)
 }
 
 fn from_elsewhere() -> Value {
     let mut peer = Peer::connected(false);
     let datagram = peer.close(&peer.header(PacketType::KeepAlive, 0), 0, &[]);
     let rejection = peer.deliver_from(elsewhere(), &datagram).outcome;
-    describe("a plain packet from another address", &peer, "another address", &datagram, rejection)
+    describe("a plain packet from another address", &peer, ("another address", 0), &datagram, rejection)
+}
+
+/// The receiver has taken one packet and sent one, so that there is something to acknowledge wrongly.
+fn acks_of_unsent() -> Vec<Value> {
+    let case = |(name, newest): (&str, u16)| {
+        let mut peer = Peer::connected(false);
+        let first = peer.close(&peer.header(PacketType::KeepAlive, 0), 0, &[]);
+        assert_eq!(peer.deliver(&first).outcome, "accepted");
+        peer.reply_after(Micros::from_millis(20));
+        let honest = peer.acking(1, Ack { newest: 0, delay_ms: 0, bits: 0, width: 16 });
+        let datagram = peer.acking(2, Ack { newest, delay_ms: 0, bits: 0, width: 16 });
+        let rejection = peer.deliver(&datagram).outcome;
+        assert_eq!(peer.deliver(&honest).outcome, "accepted", "exactly one packet was sent");
+        describe(name, &peer, (HOME, 1), &datagram, rejection)
+    };
+    [("an ack of the packet after the last one sent", 1), ("an ack of a packet before the first", 60_000)]
+        .map(case)
+        .to_vec()
 }
 
 fn not_listening() -> Value {
@@ -59,21 +80,24 @@ fn not_listening() -> Value {
     super::refused("a Connect to an endpoint that does not listen", &[], given, &connect, counted)
 }
 
-fn describe(name: &str, peer: &Peer, from: &str, datagram: &[u8], rejection: &str) -> Value {
+fn describe(
+    name: &str,
+    peer: &Peer,
+    (from, exchanged): (&str, u64),
+    datagram: &[u8],
+    rejection: &str,
+) -> Value {
     let needs = if peer.key.is_some() { CHACHA20_POLY1305 } else { CRC32C };
-    let alias = match peer.session {
-        SessionRef::Alias(alias) => Some(alias),
-        SessionRef::Id(_) | SessionRef::Address => None,
-    };
     let given = json!({
         "receiver": {
             "listens": true,
             "protocol_id": PROTOCOL_ID.to_string(),
             "session_id": peer.session_id.to_string(),
             "sealed": peer.key.is_some(),
-            "alias": alias,
+            "alias": peer.alias,
             "key": peer.key.map(|key| hex(&key)),
             "channel_kinds": CHANNELS.map(codes::kind_name),
+            "exchanged": exchanged,
         },
         "from": from,
     });

@@ -14,9 +14,14 @@ pub fn file() -> Value {
         scenario("the same, sealed, over the wrap of the number", true, sealed_replays),
         scenario("a gap in an ordered and in an unordered channel", false, gaps),
         scenario("fragments in any order", false, fragments),
+        scenario("parts that are known, and one that contradicts them", false, conflicting_parts),
+        scenario("an unreliable message of two lengths", false, conflicting_counts),
         scenario("a sequenced channel never goes back", false, sequenced),
         scenario("a copy brings a lost packet back", false, copies),
         scenario("parity brings two lost packets back", false, parities),
+        scenario("redundancy that says nothing", false, empty_links),
+        scenario("a parity that gives an empty block", false, empty_parity),
+        scenario("a parity that gives more than its body has", false, overlong_parity),
         scenario("goodbye, said twice", false, goodbye),
     ];
     super::file(
@@ -51,6 +56,7 @@ fn scenario(name: &str, sealed: bool, script: Script) -> Value {
             "protocol_id": PROTOCOL_ID.to_string(),
             "channel_kinds": CHANNELS.map(codes::kind_name),
             "session_id": peer.session_id.to_string(),
+            "alias": peer.alias,
             "key": peer.key.map(|key| hex(&key)),
         },
         "steps": steps,
@@ -120,6 +126,24 @@ fn fragments(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+fn conflicting_parts(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
+    let part = |number, id, of, data| peer.data(number, &payload(&[fragment(1, id, Some(of), data)]));
+    vec![
+        ("the first half of a message", part(0, 0, (0, 2), b"abc")),
+        ("once more", part(1, 0, (0, 2), b"abc")),
+        ("the same id as the first of three: it is held, so the frame is ignored", part(2, 0, (0, 3), b"x")),
+        ("the same id as the second of two: the same", part(3, 0, (1, 2), b"x")),
+        ("the same id as a whole message: the same", peer.data(4, &payload(&[message(1, 0, b"x")]))),
+        ("the next id as the second of three: they contradict each other", part(5, 1, (1, 3), b"def")),
+        ("nothing but a goodbye is taken any more", part(6, 1, (1, 2), b"def")),
+    ]
+}
+
+fn conflicting_counts(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
+    let part = |number, of, data| peer.data(number, &payload(&[fragment(3, 9, Some(of), data)]));
+    vec![("the first of three", part(0, (0, 3), b"abc")), ("the second of two", part(1, (1, 2), b"def"))]
+}
+
 fn sequenced(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
     let ids = [65_533, 65_535, 65_534, 1, 0, 65_535, 2, 2];
     let state = |(number, id): (usize, u16)| {
@@ -163,6 +187,53 @@ fn parities(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
         ("packet 2; 0 and 1 are lost, and their parity alone tells nothing", with_parity(2)),
         ("packet 3: its parity gives 1, for 2 is here; then 2's gives 0", with_parity(3)),
     ]
+}
+
+fn empty_links(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
+    let reaching_below = LinkFrame { distance: 1, parity: Some((2, 1)), body: b"\xff" };
+    vec![
+        ("a copy of packet -1 is ignored, whatever is in it", peer.data(0, &payload(&[copy(1, b"\xff")]))),
+        ("a parity with packet -1 is ignored", peer.data(1, &payload(&[Frame::Link(reaching_below)]))),
+        ("a copy of no bytes is the block of packet 2", peer.data(3, &payload(&[copy(1, b"")]))),
+        ("another copy of packet 2 is not news", peer.data(4, &payload(&[copy(2, BLOCKS[0])]))),
+        ("a protected packet with an empty block", {
+            peer.protected(5, &payload(&[message(3, 0, b"unreliable")]))
+        }),
+        ("a copy of it is not looked at", peer.data(6, &payload(&[copy(1, b"\xff")]))),
+    ]
+}
+
+/// Packet 0, then packet 2 with a parity of 0 and 1 that claims the block of packet 1 to have `length` bytes.
+fn with_claimed_length(
+    peer: &Peer,
+    block: &[u8],
+    length: u8,
+    says: &'static str,
+) -> Vec<(&'static str, Vec<u8>)> {
+    let mut body = BLOCKS[0].to_vec();
+    body.iter_mut().zip(block).for_each(|(sum, byte)| *sum ^= byte);
+    let parity = Frame::Link(LinkFrame {
+        distance: 1,
+        parity: Some((2, BLOCKS[0].len() as u8 ^ length)),
+        body: &body,
+    });
+    vec![
+        ("packet 0", peer.protected(0, &payload(&[message(1, 0, TEXTS[0])]))),
+        (says, peer.data(2, &payload(&[parity]))),
+    ]
+}
+
+fn empty_parity(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
+    with_claimed_length(peer, &[], 0, "packet 2: packet 1 had no block")
+}
+
+fn overlong_parity(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
+    with_claimed_length(
+        peer,
+        BLOCKS[1],
+        8,
+        "packet 2: behind the body there are zeros, which is no frame here",
+    )
 }
 
 fn goodbye(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {

@@ -127,6 +127,19 @@ fn records() -> Value {
     refuse("-32768", 6, &[0x00, 0x80]);
     refuse("rotation code 1023", 12, &[0xff; 4]);
     refuse("rotation longer than one", 12, &[0; 4]);
+    let mut scaled = written(|out| {
+        let scale = Some(Profile::Standard.quantize_scale([1.0, 0.5, 2.0], counters));
+        Record { scale, ..Record::default() }.encode(out)
+    });
+    scaled[7] = 0;
+    cases.push(refused("scale word 0", Value::Null, &scaled, Record::decode(&scaled)));
+    for (name, component) in
+        [("raw rotation of length two", 1.0f32), ("raw rotation that is not a number", f32::NAN)]
+    {
+        let mut raw = written(|out| placed(Profile::None, [0.0; 3], turned).encode(out));
+        raw[18..34].copy_from_slice(&component.to_le_bytes().repeat(4));
+        cases.push(refused(name, Value::Null, &raw, Record::decode(&raw)));
+    }
     cases.push(refused("cut off", Value::Null, &bytes[..15], Record::decode(&bytes[..15])));
     cases.push(refused("shorter than a header", Value::Null, &bytes[..5], Record::decode(&bytes[..5])));
     file("Full records. Fields that are not sent are null; properties is the block in hex.", cases)

@@ -106,6 +106,13 @@ fn bits() -> Value {
     let padding = padded.read_bits(1).and_then(|_| padded.align());
     let reads = json!({ "reads": [{ "bits": 1 }, { "align": true }] });
     cases.push(refused("padding that is not zero", reads, &[0x81], padding));
+    for (name, bytes) in
+        [("a byte left over", &[0x05, 0x00][..]), ("five bits left over that are not zero", &[0x0d])]
+    {
+        let mut reader = BitReader::new(bytes);
+        let end = reader.read_bits(3).and_then(|_| reader.finish());
+        cases.push(refused(name, given(json!({ "bits": 3 })), bytes, end));
+    }
     file(
         "Bits, the first in bit 0 of byte 0. given.reads: what to read in turn. value.values: one for each read.",
         cases,
@@ -343,5 +350,10 @@ fn origins() -> Value {
     refuse("version 64", 24, &[64]);
     refuse("not a number", 0, &f64::NAN.to_le_bytes());
     refuse("too far", 8, &1.1e12f64.to_le_bytes());
+    refuse("too far and version 64: the version is checked first", 16, &{
+        let mut end = 1.1e12f64.to_le_bytes().to_vec();
+        end.push(64);
+        end
+    });
     file("Sector origins.", cases)
 }

@@ -122,6 +122,8 @@ fn classic() -> Value {
         ("no entities", written(|out| encode_entity_positions(&[], out))),
         ("56 entities", written(|out| encode_entity_positions(&[pair[0]; 56], out))),
         ("a shield", written(|out| shield.encode(out))),
+        ("join with a payload", vec![0x01, 2, 0, 0xab, 0xcd]),
+        ("an opcode without a meaning here", vec![0x77, 1, 0, 0xab]),
     ];
     let mut cases: Vec<Value> = good
         .iter()
