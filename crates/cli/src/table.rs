@@ -1,4 +1,4 @@
-//! Tables for a terminal: the first column to the left, figures to the right.
+//! Tables for a terminal: text to the left, figures to the right.
 
 use std::fmt;
 
@@ -18,6 +18,12 @@ impl Table {
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
     }
+
+    /// Whether every cell under the header of a column is a number.
+    fn has_figures(&self, column: usize) -> bool {
+        let mut cells = self.rows.iter().skip(1).filter_map(|row| row.get(column));
+        cells.all(|cell| cell.parse::<f64>().is_ok())
+    }
 }
 
 impl fmt::Display for Table {
@@ -28,14 +34,16 @@ impl fmt::Display for Table {
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
+        let has_figures: Vec<bool> = (0..columns).map(|column| self.has_figures(column)).collect();
         for (index, row) in self.rows.iter().enumerate() {
-            for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-                match column {
-                    0 => write!(formatter, "  {cell:<width$}")?,
-                    _ => write!(formatter, "  {cell:>width$}")?,
-                }
+            let mut line = String::new();
+            for ((cell, &width), &is_figure) in row.iter().zip(&widths).zip(&has_figures) {
+                line += &match is_figure {
+                    true => format!("  {cell:>width$}"),
+                    false => format!("  {cell:<width$}"),
+                };
             }
-            writeln!(formatter)?;
+            writeln!(formatter, "{}", line.trim_end())?;
             if index == 0 {
                 let total = widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1);
                 writeln!(formatter, "  {}", "-".repeat(total))?;
@@ -65,6 +73,16 @@ mod tests {
         table.row(["a".to_owned(), "1234".to_owned()]);
         table.row(["longer".to_owned(), "5".to_owned()]);
         let expected = "  name       n\n  ------------\n  a       1234\n  longer     5\n";
+        assert_eq!(table.to_string(), expected);
+    }
+
+    #[test]
+    fn text_stands_to_the_left_in_every_column_and_lines_end_with_it() {
+        let mut table = Table::new(&["measure", "value", "unit"]);
+        table.row(["time".to_owned(), "12.5".to_owned(), "ms".to_owned()]);
+        table.row(["count".to_owned(), "7".to_owned(), String::new()]);
+        let expected =
+            "  measure  value  unit\n  --------------------\n  time      12.5  ms\n  count        7\n";
         assert_eq!(table.to_string(), expected);
     }
 
