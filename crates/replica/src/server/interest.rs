@@ -37,6 +37,9 @@ use grid::Grid;
 use marks::Marks;
 use visible::Entry;
 
+/// Beyond so many touched objects a merge is cheaper than asking for each of them whether it matters.
+const TOUCHED_ASKED_MAX: usize = 64;
+
 /// How the objects of a viewer are chosen from those it may know.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Policy {
@@ -277,14 +280,20 @@ impl Interest {
         let looks = match &self.policy {
             Policy::Everyone => !follows,
             Policy::Grid(config) => {
-                !follows || tick.0.wrapping_add(viewer.number) % config.refresh_ticks == 0
+                !follows || tick.0.wrapping_add(viewer.number).is_multiple_of(config.refresh_ticks)
             }
             Policy::Custom => false,
         };
+        let is_right = follows
+            && self.touched.len() <= TOUCHED_ASKED_MAX
+            && !self.touched.iter().any(|object| self.is_judged_anew(viewer, set, *object));
         changes.clear();
         if looks {
-            self.look(viewer, &[], tick, scratch, set, changes);
-        } else if !follows || self.touched.iter().any(|object| self.is_judged_anew(viewer, set, *object)) {
+            self.find(viewer, &[], scratch);
+            if !(is_right && set.agrees(&mut scratch.marks)) {
+                self.merge_found(viewer, tick, scratch, set, changes);
+            }
+        } else if !is_right {
             self.follow(viewer, tick, scratch, set, changes);
         }
     }
@@ -302,20 +311,13 @@ impl Interest {
     ) {
         set.judged = Some((viewer.membership, self.round));
         changes.clear();
-        self.look(viewer, named, tick, scratch, set, changes);
+        self.find(viewer, named, scratch);
+        self.merge_found(viewer, tick, scratch, set, changes);
     }
 
-    /// Looks at everything that the policy can find.
-    fn look(
-        &self,
-        viewer: &Viewer<'_>,
-        named: &[u32],
-        tick: Tick,
-        scratch: &mut Scratch,
-        set: &mut VisibleSet,
-        changes: &mut Changes,
-    ) {
-        let Scratch { marks, hits, next } = scratch;
+    /// Marks everything that the policy can find.
+    fn find(&self, viewer: &Viewer<'_>, named: &[u32], scratch: &mut Scratch) {
+        let Scratch { marks, hits, .. } = scratch;
         marks.reserve(self.visible_to.len());
         let admits = |object: u32| self.audience(object).admits(viewer.membership);
         if let Some(grid) = &self.grid {
@@ -337,13 +339,24 @@ impl Interest {
         for object in viewer.owned.iter().chain(named).filter(|object| self.may_see(viewer, **object)) {
             marks.mark(*object, true);
         }
+    }
+
+    /// Merges what was marked into a set.
+    fn merge_found(
+        &self,
+        viewer: &Viewer<'_>,
+        tick: Tick,
+        scratch: &mut Scratch,
+        set: &mut VisibleSet,
+        changes: &mut Changes,
+    ) {
         let dwell_ticks = match &self.policy {
             Policy::Grid(config) => config.dwell_ticks,
             Policy::Everyone | Policy::Custom => 0,
         };
         let stays =
             |entry: &Entry| tick.0.wrapping_sub(entry.since.0) < dwell_ticks && self.is_still(viewer, entry);
-        set.merge(marks, &self.births, tick, stays, next, changes);
+        set.merge(&mut scratch.marks, &self.births, tick, stays, &mut scratch.next, changes);
     }
 
     /// Whether an object that was touched enters or leaves a set that was right before.

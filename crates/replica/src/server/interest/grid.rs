@@ -24,7 +24,7 @@
 use super::{Axes, GridConfig};
 
 /// Strays and holes that are not worth a new layout.
-const STALE_TOLERATED: usize = 16;
+const STALE_TOLERATED: usize = 32;
 
 /// Strides that scatter rows which do not fit: odd and far from each other's multiples.
 const STRIDES_SCATTERED: [u32; 2] = [0x9E37_79B1, 0x85EB_CA6B];

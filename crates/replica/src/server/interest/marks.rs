@@ -61,6 +61,59 @@ impl Marks {
     }
 }
 
+/// Indexes that are set, 64 at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    word: u32,
+    bits: u64,
+}
+
+impl Block {
+    /// Adds an index to blocks that hold none above it.
+    pub(super) fn push(blocks: &mut Vec<Block>, index: u32) {
+        match blocks.last_mut().filter(|block| block.word == index / 64) {
+            Some(block) => block.bits |= 1 << (index % 64),
+            None => blocks.push(Block { word: index / 64, bits: 1 << (index % 64) }),
+        }
+    }
+}
+
+impl Marks {
+    /// If all of `seen` was found and nothing else enters, empties the set and returns true: 64 objects at a time,
+    /// for that is how most looks end.
+    pub(super) fn drain_if_same(&mut self, seen: &[Block]) -> bool {
+        let mut seen = seen.iter().copied().peekable();
+        for (block, summary) in self.summary.iter().enumerate() {
+            let mut nonzero = *summary;
+            while nonzero != 0 {
+                let at = block * 64 + nonzero.trailing_zeros() as usize;
+                nonzero &= nonzero - 1;
+                let bits = seen.next_if(|seen| seen.word as usize == at).map_or(0, |seen| seen.bits);
+                let word = self.words[at];
+                if bits & !word.found != 0 || word.enters & !bits != 0 {
+                    return false;
+                }
+            }
+        }
+        // A block that no word answered to stops all that follow it, so it is still here.
+        let is_same = seen.next().is_none();
+        if is_same {
+            self.clear();
+        }
+        is_same
+    }
+
+    fn clear(&mut self) {
+        for (words, summary) in self.words.chunks_mut(64).zip(&mut self.summary) {
+            let mut nonzero = std::mem::take(summary);
+            while nonzero != 0 {
+                words[nonzero.trailing_zeros() as usize] = Word::default();
+                nonzero &= nonzero - 1;
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -86,6 +139,25 @@ mod tests {
                 marks.drain(|index, enters| drained.push((index, enters)));
                 prop_assert_eq!(drained, expected.into_iter().collect::<Vec<_>>());
             }
+        }
+
+        #[test]
+        fn findings_are_the_same_if_all_that_was_seen_is_found_and_nothing_enters(
+            found in prop::collection::btree_map(0u32..300, any::<bool>(), 0..60),
+            seen in prop::collection::btree_set(0u32..300, 0..60),
+            is_likely_same: bool,
+        ) {
+            let entering = || found.iter().filter(|(_, enters)| **enters).map(|(index, _)| *index);
+            let seen = if is_likely_same { entering().collect() } else { seen };
+            let (mut marks, mut blocks) = (Marks::default(), Vec::new());
+            marks.reserve(300);
+            found.iter().for_each(|(index, enters)| marks.mark(*index, *enters));
+            seen.iter().for_each(|index| Block::push(&mut blocks, *index));
+            let expected = seen.iter().all(|index| found.contains_key(index)) && entering().all(|index| seen.contains(&index));
+            prop_assert_eq!(marks.drain_if_same(&blocks), expected);
+            let mut left = 0;
+            marks.drain(|_, _| left += 1);
+            prop_assert_eq!(left, if expected { 0 } else { found.len() });
         }
     }
 }

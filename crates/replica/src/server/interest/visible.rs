@@ -8,7 +8,7 @@
 use netloom_wire::Tick;
 
 use super::audience::Membership;
-use super::marks::Marks;
+use super::marks::{Block, Marks};
 use crate::limits::VISIBLE_MAX;
 
 /// What changed for one viewer. The lists are ascending. An object index in both means that another object has taken
@@ -42,6 +42,8 @@ pub(super) struct Entry {
 #[derive(Clone, Debug, Default)]
 pub struct VisibleSet {
     entries: Vec<Entry>,
+    /// The same objects as bits.
+    blocks: Vec<Block>,
     /// Under which membership, and after which round of changes, the set was right; `None` if it must be made anew.
     pub(super) judged: Option<(Membership, u32)>,
 }
@@ -80,6 +82,11 @@ impl VisibleSet {
     pub(super) fn birth(&self, object: u32) -> Option<u32> {
         let place = self.entries.binary_search_by_key(&object, |entry| entry.object).ok()?;
         Some(self.entries[place].birth)
+    }
+
+    /// Empties the findings if they change nothing. Asks no births: nothing in the set may have been replaced.
+    pub(super) fn agrees(&self, found: &mut Marks) -> bool {
+        found.drain_if_same(&self.blocks)
     }
 
     /// Merges findings into the set. An entry that was not found stays if `stays` says so.
@@ -126,6 +133,8 @@ impl VisibleSet {
             // Copied, not swapped: buffers that wander between viewers would all have to grow to the largest.
             self.entries.clear();
             self.entries.extend_from_slice(next);
+            self.blocks.clear();
+            next.iter().for_each(|entry| Block::push(&mut self.blocks, entry.object));
         }
     }
 }

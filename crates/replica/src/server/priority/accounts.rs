@@ -1,7 +1,7 @@
 //! The accounts of one peer, and the choice of what is sent.
 //!
 //! Only the highest accounts that fit are wanted, not the order of all, so there is no sort: accounts are counted into
-//! levels of an eighth of an octave below the highest, and a walk over the levels finds the one at which the budget
+//! levels of a sixteenth of an octave below the highest, and a walk over the levels finds the one at which the budget
 //! ends. Everything above goes, nothing below does, and only that level itself is put in order.
 //!
 //! ```text
@@ -12,13 +12,15 @@
 //!     3    ███ …                    only if the border left room
 //! ```
 
+use std::ops::Range;
+
 use crate::server::setting::SettingError;
 
-/// Levels that are told apart: 8 octaves. Accounts that lie lower share the last one.
+/// Levels that are told apart: 4 octaves. Accounts that lie lower share the last one.
 const LEVELS: usize = 64;
 
-/// Bits of a single below its three highest of the fraction: what is left is eight steps per octave.
-const LEVEL_SHIFT: u32 = 20;
+/// Bits of a single below the four highest of its fraction: what is left is sixteen steps per octave.
+const LEVEL_SHIFT: u32 = 19;
 
 /// Accounts stay finite, and far from where adding a gain would no longer change them within a session.
 const ACCOUNT_MAX: f32 = 1e30;
@@ -64,6 +66,8 @@ impl Picking {
 pub struct PickScratch {
     /// Accounts as integers of the same order, plus 1; 0 is not to be chosen, or chosen already.
     keys: Vec<u32>,
+    /// The same of distant objects, 0 for all others.
+    keys_distant: Vec<u32>,
     levels: Vec<u8>,
     taken: Vec<bool>,
     border: Vec<u64>,
@@ -119,16 +123,16 @@ impl Accounts {
         scratch: &mut PickScratch,
         chosen: &mut Vec<u16>,
     ) -> u32 {
-        let mut choice = Choice { pending, budget_bits, left_bits: budget_bits, scratch };
+        let mut choice =
+            Choice { pending, budget_bits, left_bits: budget_bits, smallest_bits: u32::MAX, scratch };
         if fits(pending, budget_bits) {
-            choice.scratch.taken.clear();
-            choice.scratch.taken.extend(pending.iter().map(|object| object.gain > 0.0));
-            choice.left_bits -= pending.iter().filter(|object| object.gain > 0.0).map(cost).sum::<u32>();
+            choice.take_everything();
         } else {
             choice.read_accounts(&self.by_slot);
-            choice.reserve_distant(picking.distant_reserve);
-            let border = choice.take_highest();
-            choice.fill_up(border, picking.misses_max);
+            if let Some((key, highest)) = first_highest(&choice.scratch.keys) {
+                choice.reserve_distant(picking, highest);
+                choice.take_highest_levels(key, picking.misses_max);
+            }
         }
         choice.write(chosen);
         budget_bits - choice.left_bits
@@ -151,45 +155,58 @@ struct Choice<'a> {
     pending: &'a [Pending],
     budget_bits: u32,
     left_bits: u32,
+    /// No object that can be chosen has less.
+    smallest_bits: u32,
     scratch: &'a mut PickScratch,
 }
 
 impl Choice<'_> {
+    fn take_everything(&mut self) {
+        let taken = &mut self.scratch.taken;
+        taken.clear();
+        taken.extend(self.pending.iter().map(|object| object.gain > 0.0));
+        self.left_bits -= self.pending.iter().filter(|object| object.gain > 0.0).map(cost).sum::<u32>();
+    }
+
+    /// Fills in the keys.
     fn read_accounts(&mut self, by_slot: &[f32]) {
-        let PickScratch { keys, taken, .. } = &mut *self.scratch;
+        let PickScratch { keys, keys_distant, taken, .. } = &mut *self.scratch;
+        for keys in [&mut *keys, &mut *keys_distant] {
+            keys.resize(self.pending.len(), 0);
+        }
         taken.clear();
         taken.resize(self.pending.len(), false);
-        keys.clear();
-        keys.extend(self.pending.iter().map(|object| {
+        for ((object, key), key_distant) in self.pending.iter().zip(keys).zip(keys_distant) {
             let account = by_slot.get(usize::from(object.slot)).copied().unwrap_or(0.0);
             let is_possible = (object.gain > 0.0) & (cost(object) <= self.budget_bits);
-            if is_possible { account.to_bits() + 1 } else { 0 }
-        }));
+            *key = if is_possible { account.to_bits() + 1 } else { 0 };
+            *key_distant = if object.is_distant { *key } else { 0 };
+            self.smallest_bits = self.smallest_bits.min(cost(object));
+        }
     }
 
     /// Takes the highest distant objects. They get at most half of the budget, and never what the highest object of
     /// all needs: otherwise a snapshot of two objects would be distant for ever.
-    fn reserve_distant(&mut self, count: usize) {
-        let highest = self.highest(|_| true);
-        let kept_bits = highest.map_or(0, |at| cost(&self.pending[at]));
+    fn reserve_distant(&mut self, picking: &Picking, highest: usize) {
+        let kept_bits = cost(&self.pending[highest]);
         let mut reserve_bits = (self.budget_bits / 2).min(self.budget_bits - kept_bits);
-        for _ in 0..count {
-            let found = self.highest(|object| object.is_distant & (cost(object) <= reserve_bits));
-            let Some(at) = found else { return };
+        let (mut reserved, mut misses) = (0, 0);
+        while reserved < picking.distant_reserve && misses <= picking.misses_max {
+            let Some((_, at)) = first_highest(&self.scratch.keys_distant) else { return };
+            self.scratch.keys_distant[at] = 0;
             let bits = cost(&self.pending[at]);
-            // The highest of all has its bits set aside already.
-            reserve_bits -= if Some(at) == highest { 0 } else { bits };
-            self.take(at, bits);
+            if at == highest {
+                // Its bits are set aside already.
+                self.take(at, bits);
+                reserved += 1;
+            } else if bits <= reserve_bits {
+                reserve_bits -= bits;
+                self.take(at, bits);
+                reserved += 1;
+            } else {
+                misses += 1;
+            }
         }
-    }
-
-    fn highest(&self, counts: impl Fn(&Pending) -> bool) -> Option<usize> {
-        let mut best = (0, 0);
-        for (at, (object, key)) in self.pending.iter().zip(&self.scratch.keys).enumerate() {
-            let key = if counts(object) { *key } else { 0 };
-            best = if key > best.0 { (key, at) } else { best };
-        }
-        (best.0 > 0).then_some(best.1)
     }
 
     fn take(&mut self, at: usize, bits: u32) {
@@ -198,69 +215,64 @@ impl Choice<'_> {
         self.left_bits -= bits;
     }
 
-    /// Takes all levels that fit as a whole. Returns the first that does not.
-    fn take_highest(&mut self) -> usize {
+    /// Takes all levels that fit as a whole, then what fits of the next, then what fits of all below.
+    fn take_highest_levels(&mut self, highest_key: u32, misses_max: usize) {
         let PickScratch { keys, levels, taken, .. } = &mut *self.scratch;
-        let top = keys.iter().max().map_or(0, |key| key >> LEVEL_SHIFT);
+        let top = highest_key >> LEVEL_SHIFT;
         // One more, for what is not to be chosen.
         let mut bits_of_level = [0u32; LEVELS + 1];
         levels.clear();
         levels.extend(self.pending.iter().zip(&*keys).map(|(object, key)| {
             let below = (top - (key >> LEVEL_SHIFT)).min(LEVELS as u32 - 1);
-            let level = if *key == 0 { LEVELS } else { below as usize };
-            bits_of_level[level] = bits_of_level[level].saturating_add(cost(object));
-            level as u8
+            let level = if *key == 0 { LEVELS as u8 } else { below as u8 };
+            let bits = &mut bits_of_level[usize::from(level)];
+            *bits = bits.saturating_add(cost(object));
+            level
         }));
         let mut border = 0;
-        while border < LEVELS && bits_of_level[border] <= self.left_bits {
-            self.left_bits -= bits_of_level[border];
+        while usize::from(border) < LEVELS && bits_of_level[usize::from(border)] <= self.left_bits {
+            self.left_bits -= bits_of_level[usize::from(border)];
             border += 1;
         }
         for (taken, level) in taken.iter_mut().zip(&*levels) {
-            *taken |= usize::from(*level) < border;
+            *taken |= *level < border;
         }
-        border
-    }
-
-    /// Fills what is left from the border downwards.
-    fn fill_up(&mut self, border: usize, misses_max: usize) {
-        let smallest = self.pending.iter().map(cost).min().unwrap_or(1);
-        let mut misses = 0;
-        for level in border..LEVELS {
-            if self.left_bits < smallest || misses > misses_max {
-                return;
-            }
-            self.gather(level, (self.left_bits / smallest) as usize + misses_max - misses + 1);
-            for place in 0..self.scratch.border.len() {
-                let at = self.scratch.border[place] as u32 as usize;
-                let bits = cost(&self.pending[at]);
-                if bits <= self.left_bits {
-                    self.take(at, bits);
-                } else {
-                    misses += 1;
-                    if misses > misses_max {
-                        return;
-                    }
-                }
-            }
+        if usize::from(border) < LEVELS
+            && let Some(misses_left) = self.fill_up(border..border + 1, misses_max)
+        {
+            self.fill_up(border + 1..LEVELS as u8, misses_left);
         }
     }
 
-    /// Puts the highest objects of a level in order, as many as can be looked at.
-    fn gather(&mut self, level: usize, count: usize) {
+    /// Fills what is left from those objects of some levels that fit into it, highest first. Those that no longer fit
+    /// when their turn comes are misses. Returns how many more are allowed.
+    fn fill_up(&mut self, from: Range<u8>, misses_max: usize) -> Option<usize> {
+        if self.left_bits < self.smallest_bits {
+            return None;
+        }
         let PickScratch { keys, levels, border, .. } = &mut *self.scratch;
-        border.clear();
-        for (at, (key, own)) in keys.iter().zip(&*levels).enumerate() {
-            if usize::from(*own) == level {
-                // Ascending, this is the highest account first, and the lowest slot among equals.
-                border.push(u64::from(!key) << 32 | at as u64);
+        border.resize(self.pending.len(), 0);
+        let mut count = 0;
+        for (at, (object, level)) in self.pending.iter().zip(&*levels).enumerate() {
+            // Ascending, this is the highest account first, and the first place among equals.
+            border[count] = u64::from(!keys[at]) << 32 | at as u64;
+            count +=
+                usize::from((*level >= from.start) & (*level < from.end) & (cost(object) <= self.left_bits));
+        }
+        border.truncate(count);
+        let affordable = (self.left_bits / self.smallest_bits) as usize;
+        let ordered = order_lowest(border, affordable.saturating_add(misses_max).saturating_add(1));
+        let mut misses_left = misses_max;
+        for place in 0..ordered {
+            let at = self.scratch.border[place] as u32 as usize;
+            let bits = cost(&self.pending[at]);
+            if bits <= self.left_bits {
+                self.take(at, bits);
+            } else {
+                misses_left = misses_left.checked_sub(1)?;
             }
         }
-        if border.len() > count {
-            border.select_nth_unstable(count);
-            border.truncate(count);
-        }
-        border.sort_unstable();
+        Some(misses_left)
     }
 
     fn write(&mut self, chosen: &mut Vec<u16>) {
@@ -273,4 +285,22 @@ impl Choice<'_> {
         }
         chosen.truncate(count);
     }
+}
+
+/// The highest key that is not 0, and its first place.
+fn first_highest(keys: &[u32]) -> Option<(u32, usize)> {
+    // Two short loops that a compiler turns into vectors, where one that carries the place along stays scalar.
+    let highest = keys.iter().copied().fold(0, u32::max);
+    let at = keys.iter().position(|key| *key == highest)?;
+    (highest > 0).then_some((highest, at))
+}
+
+/// Puts the lowest `count` values in order at the front. Returns how many there are.
+fn order_lowest(values: &mut [u64], count: usize) -> usize {
+    if values.len() > count {
+        values.select_nth_unstable(count);
+    }
+    let ordered = values.len().min(count);
+    values[..ordered].sort_unstable();
+    ordered
 }

@@ -160,15 +160,21 @@ fn an_object_of_weight_zero_starves_without_a_floor_and_ours_is_sent() {
 #[test]
 fn what_does_not_fit_is_skipped_and_smaller_ones_use_the_rest() {
     let object = |slot, estimate_bits, gain| Pending { slot, estimate_bits, is_distant: false, gain };
-    let pending = [object(0, 400, 5.0), object(1, 700, 4.9), object(2, 650, 4.8), object(3, 590, 1.0)];
+    let pending = [
+        object(0, 400, 5.0),
+        object(1, 500, 4.9),
+        object(2, 450, 4.8),
+        object(3, 440, 4.77),
+        object(4, 90, 1.0),
+    ];
     let mut peer = Peer::default();
     assert_eq!(peer.tick(&pending, 1000), 990);
-    assert_eq!(peer.chosen, [0, 3], "a stop at the first that does not fit would send 0 alone");
+    assert_eq!(peer.chosen, [0, 1, 4], "a stop at the first that does not fit would send two");
 
     let mut impatient =
         Peer { picking: Picking { misses_max: 1, ..Default::default() }, ..Default::default() };
     impatient.tick(&pending, 1000);
-    assert_eq!(impatient.chosen, [0], "two did not fit");
+    assert_eq!(impatient.chosen, [0, 1], "two did not fit");
 }
 
 #[test]
