@@ -200,6 +200,58 @@ impl ReliablePipe for NetloomPair {
     }
 }
 
+/// An endpoint that listens, with one connected peer and nothing to do.
+///
+/// Time stands still, so that no timer ever runs out: what is left is the look at the connection's timers, at its next
+/// transmission and at its events.
+pub struct Idle {
+    side: Side,
+    now: Micros,
+    /// Calls that found something to do.
+    busy: u64,
+}
+
+impl Idle {
+    /// The accepting side of `pair`, after everything that was due has been sent and read.
+    pub fn new(pair: NetloomPair) -> Result<Idle, BenchError> {
+        let NetloomPair { mut sender, mut receiver, now } = pair;
+        for _ in 0..HANDSHAKE_ROUNDS {
+            sender.transmit_to(now, &mut receiver);
+            receiver.transmit_to(now, &mut sender);
+            sender.poll_messages(&mut |_| {})?;
+        }
+        sender.endpoint.begin_tick(now);
+        Ok(Idle { side: sender, now, busy: 0 })
+    }
+
+    /// `operations` ticks: begin, ask for a datagram, ask for an event.
+    #[inline]
+    pub fn run(&mut self, operations: u32) {
+        let Side { endpoint, datagram, .. } = &mut self.side;
+        for _ in 0..operations {
+            let now = std::hint::black_box(self.now);
+            endpoint.begin_tick(now);
+            let sends = endpoint.poll_transmit(now, datagram).is_some();
+            let tells = endpoint.poll_event().is_some();
+            self.busy += u64::from(sends | tells);
+        }
+    }
+
+    /// Moves time to where the endpoint has something to send.
+    #[cfg(test)]
+    pub fn skip_to_keepalive(&mut self) {
+        self.now = self.side.endpoint.poll_timeout().unwrap_or(self.now);
+    }
+
+    /// An error if the endpoint was not idle, or no longer connected.
+    pub fn verdict(self) -> Result<(), BenchError> {
+        match self.busy == 0 && self.side.endpoint.peer_count() == 1 {
+            true => Ok(()),
+            false => Err(BenchError::refused(LIBRARY, "an idle endpoint had something to do")),
+        }
+    }
+}
+
 /// A receiver and a sealed datagram that it has already accepted.
 ///
 /// Handed in again, it passes every check that comes before decryption except the last, the replay window: the whole

@@ -10,10 +10,10 @@ use self::rounds::Rounds;
 use self::seal::Seal;
 use super::{Options, Suite};
 use crate::error::BenchError;
-use crate::latency::{self, Latency, START};
+use crate::latency::{self, START};
 use crate::measure::interleaved;
 use crate::peers::enet::EnetPair;
-use crate::peers::ours::{NetloomPair, Replay};
+use crate::peers::ours::{Idle, NetloomPair, Replay};
 use crate::peers::renet::RenetPair;
 use crate::table::{Figure, Report, Row, Target};
 use netloom_proto::{Redundancy, Security};
@@ -22,8 +22,10 @@ use netloom_proto::{Redundancy, Security};
 pub const SUITE: Suite =
     Suite { name: "core", about: "Records, packets, encryption, latency under loss, allocations", run };
 
-const NOTES: [&str; 9] = [
+const NOTES: [&str; 11] = [
     "Record: quantized words to bytes and back, as the core keeps its state; the two rows below add the way from and to floats.",
+    "Idle tick: begin_tick, poll_transmit and poll_event together, on a listening endpoint with one connected peer, when no",
+    "  timer has run out and nothing waits. It is the look at the state; acting on it is in the rows of packets.",
     "Packet: one 300-byte unreliable message, packed by one side, unpacked and delivered by the other, both sides at 60 Hz.",
     "  The timers and acknowledgements that this takes are part of it. No encryption in any column: netloom seals nothing,",
     "  renet runs without its netcode transport, ENet has none. netloom's packets carry acknowledgements and a CRC32C;",
@@ -65,6 +67,7 @@ fn code_rows(options: &Options) -> Result<Vec<Row>, BenchError> {
     let records = Records::new()?;
     let mut replay = Replay::new(pair(Security::Required, Redundancy::default())?)?;
     let mut seal = Seal::new();
+    let mut idle = Idle::new(pair(Security::Required, Redundancy::default())?)?;
     let ns = interleaved(
         options.batches,
         &mut [
@@ -74,10 +77,12 @@ fn code_rows(options: &Options) -> Result<Vec<Row>, BenchError> {
             &mut |n| records.decode_floats(n),
             &mut |n| replay.run(n),
             &mut |n| seal.run(n),
+            &mut |n| idle.run(n),
         ],
     );
     replay.verdict()?;
     seal.verdict()?;
+    idle.verdict()?;
 
     let row =
         |label, unit, decimals, target, figure| Row { label, unit, decimals, target, figures: vec![figure] };
@@ -88,6 +93,7 @@ fn code_rows(options: &Options) -> Result<Vec<Row>, BenchError> {
         ns_row("record encode, from floats", "record_from_floats_ns", Target::None, 2),
         ns_row("record decode, to floats", "record_to_floats_ns", Target::None, 3),
         ns_row("checks before decryption", "validate_ns", Target::AtMost(50.0), 4),
+        ns_row("tick of an idle connection", "idle_tick_ns", Target::AtMost(20.0), 6),
         row(
             "seal + open 1,200 B",
             "us",
@@ -208,5 +214,17 @@ mod tests {
         let mut replay = Replay::new(connected).expect("a datagram");
         replay.run(10);
         assert_eq!(replay.verdict(), Ok(()));
+    }
+
+    #[test]
+    fn an_idle_endpoint_has_nothing_to_do_and_one_that_is_not_is_noticed() {
+        let connected = || pair(Security::Required, Redundancy::default()).expect("connects");
+        let mut idle = Idle::new(connected()).expect("at rest");
+        idle.run(10);
+        assert_eq!(idle.verdict(), Ok(()));
+        let mut busy = Idle::new(connected()).expect("at rest");
+        busy.skip_to_keepalive();
+        busy.run(1);
+        assert!(busy.verdict().is_err());
     }
 }
