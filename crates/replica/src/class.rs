@@ -1,0 +1,192 @@
+//! Kinds of objects, and how the fields of one become words.
+//!
+//! A schema says what fields a kind of object has. Replication keeps the state of every object as a row of integer
+//! words, because words can be compared, subtracted and predicted exactly on both sides. The layout says which words
+//! belong to which field:
+//!
+//! | kind of field | words |
+//! |---|---|
+//! | bool, integer, quantized float | 1: the value |
+//! | single | 1: its bits |
+//! | 64-bit integer, name | 2: low, high |
+//! | position, scale, velocity | 4: x, y, z, and 1 if they are the bits of singles |
+//! | rotation, quantized | 4: which component was dropped, and the steps of the others |
+//! | rotation, raw | 4: the bits of x, y, z, w |
+//! | text, bytes | 1: a number that moves with every change; the content lies elsewhere |
+
+use netloom_wire::Schema;
+use netloom_wire::quantize::WordRange;
+use netloom_wire::schema::{Audience, FieldKind};
+
+use crate::limits::{CLASSES_MAX, WORDS_MAX};
+
+/// A kind of object, by its place in the list that both sides share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClassId(pub u8);
+
+/// The words of one field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldWords {
+    /// The kind of the field.
+    pub kind: FieldKind,
+    /// The first of its words.
+    pub first: usize,
+    /// How many it has.
+    pub count: usize,
+    /// What the first word may be; [`WordRange::ALL`] for kinds without a range.
+    pub range: WordRange,
+}
+
+/// A kind of object: its schema and where its words are.
+#[derive(Clone, Debug)]
+pub struct Class {
+    schema: Schema,
+    fields: Box<[FieldWords]>,
+    word_count: usize,
+    position: Option<usize>,
+    rotation: Option<usize>,
+    visible: [u64; 3],
+}
+
+/// Why a list of classes was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ClassError {
+    /// A class has too many words.
+    #[error("class {name} takes {words} words, at most {WORDS_MAX} are allowed: split it into two objects")]
+    TooLarge {
+        /// Its name.
+        name: String,
+        /// Its words.
+        words: usize,
+    },
+    /// Too many classes.
+    #[error("{count} classes, at most {CLASSES_MAX} are allowed")]
+    TooMany {
+        /// How many.
+        count: usize,
+    },
+    /// A class has two positions or two rotations.
+    #[error("class {name} has more than one field of kind {kind}: an object has one transform")]
+    TwoTransforms {
+        /// Its name.
+        name: String,
+        /// Which kind.
+        kind: &'static str,
+    },
+}
+
+impl Class {
+    /// The class of a schema.
+    pub fn new(schema: Schema) -> Result<Class, ClassError> {
+        let mut fields = Vec::with_capacity(schema.fields().len());
+        let mut word_count = 0;
+        let (mut position, mut rotation) = (None, None);
+        for field in schema.fields() {
+            let kind = field.kind();
+            let twice = |kind| ClassError::TwoTransforms { name: schema.name().to_owned(), kind };
+            match kind {
+                FieldKind::Position(_) if position.replace(word_count).is_some() => {
+                    return Err(twice("position"));
+                }
+                FieldKind::Rotation(_) if rotation.replace(word_count).is_some() => {
+                    return Err(twice("rotation"));
+                }
+                _ => {}
+            }
+            let count = words_of(kind);
+            let range = kind.word_range().unwrap_or(WordRange::ALL);
+            fields.push(FieldWords { kind, first: word_count, count, range });
+            word_count += count;
+        }
+        if word_count > WORDS_MAX {
+            return Err(ClassError::TooLarge { name: schema.name().to_owned(), words: word_count });
+        }
+        let visible =
+            [Audience::Owner, Audience::Team, Audience::Public].map(|audience| schema.visible_mask(audience));
+        Ok(Class { schema, fields: fields.into(), word_count, position, rotation, visible })
+    }
+
+    /// Its schema.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The words of its fields, in the order of the schema.
+    pub fn fields(&self) -> &[FieldWords] {
+        &self.fields
+    }
+
+    /// How many words an object has.
+    pub fn word_count(&self) -> usize {
+        self.word_count
+    }
+
+    /// The first word of the position: three components and the raw mark.
+    pub fn position(&self) -> Option<usize> {
+        self.position
+    }
+
+    /// The first word of the rotation: the dropped component and three steps.
+    pub fn rotation(&self) -> Option<usize> {
+        self.rotation
+    }
+
+    /// The fields that an audience receives, a bit each.
+    pub fn visible(&self, audience: Audience) -> u64 {
+        self.visible[audience as usize]
+    }
+}
+
+/// Checks a list of classes and what both sides must share about it: the hash of all schemas in order.
+pub fn classes_hash(classes: &[Class]) -> Result<u64, ClassError> {
+    if classes.len() > CLASSES_MAX {
+        return Err(ClassError::TooMany { count: classes.len() });
+    }
+    let bytes: Vec<u8> = classes.iter().flat_map(|class| class.schema.hash().to_le_bytes()).collect();
+    Ok(netloom_wire::hash::fnv1a_64(&bytes))
+}
+
+const fn words_of(kind: FieldKind) -> usize {
+    match kind {
+        FieldKind::Bool | FieldKind::Int(_) | FieldKind::Quantized(_) | FieldKind::F32 => 1,
+        FieldKind::Text { .. } | FieldKind::Bytes { .. } => 1,
+        FieldKind::U64 | FieldKind::Name => 2,
+        FieldKind::Position(_) | FieldKind::Scale(_) | FieldKind::Velocity(_) | FieldKind::Rotation(_) => 4,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_wire::Profile;
+    use netloom_wire::schema::SyncFlags;
+
+    #[test]
+    fn words_follow_the_order_of_the_schema() {
+        let schema = Schema::builder("ship")
+            .field("position", FieldKind::Position(Profile::Standard), SyncFlags::PUBLIC_SYNC, 255)
+            .field("rotation", FieldKind::Rotation(Profile::Standard), SyncFlags::PUBLIC_SYNC, 254)
+            .field("health", FieldKind::int(0, 100).unwrap(), SyncFlags::PUBLIC_SYNC, 100)
+            .field("ammo", FieldKind::int(0, 999).unwrap(), SyncFlags::OWNER_SYNC, 50)
+            .build()
+            .unwrap();
+        let class = Class::new(schema).unwrap();
+        assert_eq!((class.position(), class.rotation(), class.word_count()), (Some(0), Some(4), 10));
+        assert_eq!(class.visible(Audience::Public).count_ones(), 3);
+        assert_eq!(class.visible(Audience::Owner).count_ones(), 4);
+    }
+
+    #[test]
+    fn two_positions_and_too_many_words_are_refused() {
+        let place = |builder: netloom_wire::schema::SchemaBuilder, name: &str| {
+            builder.field(name, FieldKind::Position(Profile::Standard), SyncFlags::PUBLIC_SYNC, 1)
+        };
+        let twice = place(place(Schema::builder("two"), "a"), "b").build().unwrap();
+        assert!(matches!(Class::new(twice), Err(ClassError::TwoTransforms { kind: "position", .. })));
+        let velocity = FieldKind::Velocity(Profile::Standard);
+        let many = (0..25).fold(Schema::builder("many"), |builder, n| {
+            builder.field(&format!("v{n}"), velocity, SyncFlags::PUBLIC_SYNC, 1)
+        });
+        assert!(matches!(Class::new(many.build().unwrap()), Err(ClassError::TooLarge { words: 100, .. })));
+    }
+}

@@ -1,0 +1,163 @@
+//! The receiving half: snapshots go in, and the objects that this client may see stand here.
+//!
+//! A snapshot says what left, what entered in full, and for the rest how it differs from states that this client is
+//! known to hold. So every state that arrives is kept for a while under the tick of its snapshot: not only the newest
+//! is needed, but whichever the server was told of.
+//!
+//! ```text
+//!   alias slot ──▶ object: class, audience, origin …
+//!                    states:  tick 40 │ tick 44 │ tick 48 │ …      the last 32 that arrived
+//!                                 └─────────┴── baselines of the update in tick 52
+//! ```
+//!
+//! Snapshots come late, twice or not at all. An older one never takes the place of a newer one, but its states are
+//! kept all the same: the server may build on them. What cannot be decoded, because a state is missing or the object
+//! is unknown, ends the reading of that snapshot; [`ReplicaClient::poll_refusal`] tells the server, which stops
+//! building on it.
+
+mod object;
+mod snapshot;
+
+use std::collections::VecDeque;
+
+use netloom_wire::{Alias, ReadError, Tick};
+
+use crate::class::{Class, ClassId};
+use crate::codec::Codes;
+use crate::limits::VISIBLE_MAX;
+use crate::world::ClassTable;
+pub use object::ClientObject;
+
+/// Events and refusals that wait to be polled; the oldest give way.
+const WAITING_MAX: usize = 4 * VISIBLE_MAX;
+const REFUSALS_MAX: usize = 64;
+
+/// Something that happened to the objects in sight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientEvent {
+    /// An object came into sight.
+    Entered(Alias),
+    /// The meaning of its words changed, or it was sent anew: another profile, origin, parent or owner.
+    Refreshed(Alias),
+    /// An object is no longer in sight.
+    Left(Alias),
+}
+
+/// A snapshot that could not be read to its end: the server must not build on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Its tick.
+    pub tick: Tick,
+}
+
+/// Why a snapshot was not read to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    /// The bytes are no snapshot.
+    #[error("the snapshot does not decode: {0}")]
+    Malformed(#[from] ReadError),
+    /// It updates an object that is not here.
+    #[error("the snapshot updates slot {0}, where no object is")]
+    UnknownObject(u16),
+    /// It builds on a state that is not here.
+    #[error("the snapshot builds on a state of slot {slot} from tick {tick:?} that is not here")]
+    MissingBaseline {
+        /// The object.
+        slot: u16,
+        /// The state.
+        tick: Tick,
+    },
+}
+
+/// The objects that a client sees.
+#[derive(Debug)]
+pub struct ReplicaClient {
+    classes: ClassTable,
+    codes: Codes,
+    objects: Vec<Option<Box<ClientObject>>>,
+    /// The last leave by slot: an entry of the same alias that is not newer came too late.
+    leaves: Vec<Option<(Alias, Tick)>>,
+    in_sight: usize,
+    newest: Option<Tick>,
+    events: VecDeque<ClientEvent>,
+    refusals: VecDeque<Refusal>,
+}
+
+impl ReplicaClient {
+    /// A client of a server with these classes and codes.
+    pub fn new(classes: ClassTable, codes: Codes) -> ReplicaClient {
+        ReplicaClient {
+            classes,
+            codes,
+            objects: Vec::new(),
+            leaves: Vec::new(),
+            in_sight: 0,
+            newest: None,
+            events: VecDeque::new(),
+            refusals: VecDeque::new(),
+        }
+    }
+
+    /// The newest tick of which anything arrived.
+    pub fn newest(&self) -> Option<Tick> {
+        self.newest
+    }
+
+    /// How many objects are in sight.
+    pub fn len(&self) -> usize {
+        self.in_sight
+    }
+
+    /// Whether nothing is in sight.
+    pub fn is_empty(&self) -> bool {
+        self.in_sight == 0
+    }
+
+    /// An object in sight.
+    pub fn object(&self, alias: Alias) -> Option<&ClientObject> {
+        self.iter().find(|object| object.alias() == alias)
+    }
+
+    /// Everything in sight, by slot.
+    pub fn iter(&self) -> impl Iterator<Item = &ClientObject> {
+        self.objects.iter().flatten().map(|object| &**object).filter(|object| object.is_in_sight())
+    }
+
+    /// The kind of an object.
+    pub fn class(&self, object: &ClientObject) -> Option<&Class> {
+        self.classes.class(ClassId(object.class()), object.profile())
+    }
+
+    /// The next thing that happened.
+    pub fn poll_event(&mut self) -> Option<ClientEvent> {
+        self.events.pop_front()
+    }
+
+    /// The next snapshot that the server must be told of.
+    pub fn poll_refusal(&mut self) -> Option<Refusal> {
+        self.refusals.pop_front()
+    }
+
+    /// Takes in a snapshot. What it says before an error holds.
+    pub fn handle_snapshot(&mut self, payload: &[u8]) -> Result<Tick, SnapshotError> {
+        let tick = snapshot::tick(payload, self.newest)?;
+        let applied = self.apply(tick, payload);
+        if applied.is_err() {
+            if self.refusals.len() == REFUSALS_MAX {
+                self.refusals.pop_front();
+            }
+            self.refusals.push_back(Refusal { tick });
+        }
+        if self.newest.is_none_or(|newest| tick.is_newer_than(newest)) {
+            self.newest = Some(tick);
+        }
+        applied.map(|()| tick)
+    }
+
+    fn tell(&mut self, event: ClientEvent) {
+        if self.events.len() == WAITING_MAX {
+            self.events.pop_front();
+        }
+        self.events.push_back(event);
+    }
+}

@@ -1,0 +1,165 @@
+//! Reading a snapshot.
+
+use netloom_wire::{Alias, BitReader, ByteReader, ReadError, Tick};
+
+use super::{ClientEvent, ClientObject, ReplicaClient, SnapshotError};
+use crate::class::ClassId;
+use crate::codec::{self, Baseline};
+use crate::entry::{Entry, read_entry};
+use crate::limits::{EXISTENCE_PER_SNAPSHOT_MAX, VISIBLE_MAX, WORDS_MAX};
+use crate::snapshot::{Flags, Header, read_header};
+
+/// The full tick of a snapshot: the one nearest to the newest so far.
+pub fn tick(payload: &[u8], newest: Option<Tick>) -> Result<Tick, ReadError> {
+    let truncated = ByteReader::new(payload).read_u16()?;
+    Ok(match newest {
+        None => Tick(truncated.into()),
+        Some(newest) => {
+            let distance = truncated.wrapping_sub(newest.0 as u16) as i16;
+            Tick(newest.0.wrapping_add_signed(distance.into()))
+        }
+    })
+}
+
+impl ReplicaClient {
+    pub(super) fn apply(&mut self, tick: Tick, payload: &[u8]) -> Result<(), SnapshotError> {
+        let (header, mut reader) = read_header(payload)?;
+        if header.flags.contains(Flags::LEAVES) {
+            for _ in 0..reader.read_varint_up_to(EXISTENCE_PER_SNAPSHOT_MAX as u64)? {
+                let alias = Alias { slot: reader.read_u16()?, generation: reader.read_u8()? };
+                let age = reader.read_varint_up_to(u32::MAX.into())? as u32;
+                self.leave(alias, Tick(tick.0.wrapping_sub(age)));
+            }
+        }
+        if header.flags.contains(Flags::ENTERS) {
+            for _ in 0..reader.read_varint_up_to(EXISTENCE_PER_SNAPSHOT_MAX as u64)? {
+                let length = self.enter(tick, reader.rest())?;
+                reader.read_bytes(length)?;
+            }
+        }
+        if header.flags.contains(Flags::UPDATES) {
+            let count = reader.read_varint_up_to(VISIBLE_MAX as u64)?;
+            self.update(tick, &header, count as usize, reader.rest())?;
+        } else {
+            reader.finish()?;
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, alias: Alias, tick: Tick) {
+        let slot = usize::from(alias.slot);
+        if self.leaves.len() <= slot {
+            self.leaves.resize(slot + 1, None);
+        }
+        let last = &mut self.leaves[slot];
+        if last.is_none_or(|(_, left)| tick.is_newer_than(left)) {
+            *last = Some((alias, tick));
+        }
+        let Some(Some(object)) = self.objects.get_mut(slot) else { return };
+        let is_meant = object.alias() == alias && !object.entered().is_newer_than(tick);
+        if is_meant && object.is_in_sight() {
+            object.leave();
+            self.in_sight -= 1;
+            self.tell(ClientEvent::Left(alias));
+        }
+    }
+
+    fn enter(&mut self, tick: Tick, bytes: &[u8]) -> Result<usize, ReadError> {
+        let mut words = [0; WORDS_MAX];
+        let mut contents = Vec::new();
+        let (entry, length) = read_entry(bytes, &self.classes, &mut words, |field, content| {
+            contents.push((field, content.to_vec()))
+        })?;
+        if self.is_outdated(&entry, tick) {
+            return Ok(length);
+        }
+        let slot = usize::from(entry.alias.slot);
+        if self.objects.len() <= slot {
+            self.objects.resize_with(slot + 1, || None);
+        }
+        let class = self.classes.class(ClassId(entry.class), entry.profile).ok_or(ReadError::OutOfRange)?;
+        if let Some(object) = self.objects[slot].as_mut().filter(|object| object.is_same(&entry)) {
+            // Told again: one more state of what is here.
+            if tick.is_newer_than(object.tick()) {
+                contents.iter().for_each(|(field, content)| object.set_content(*field, content));
+            }
+            object.insert(tick, &words[..class.word_count()], entry.teleport);
+            return Ok(length);
+        }
+        let mut object = Box::new(ClientObject::new(entry, tick, class, &words));
+        contents.iter().for_each(|(field, content)| object.set_content(*field, content));
+        let before = self.objects[slot].replace(object);
+        match before.filter(|before| before.is_in_sight()) {
+            Some(before) if before.alias() == entry.alias => self.tell(ClientEvent::Refreshed(entry.alias)),
+            Some(before) => {
+                self.tell(ClientEvent::Left(before.alias()));
+                self.tell(ClientEvent::Entered(entry.alias));
+            }
+            None => {
+                self.in_sight += 1;
+                self.tell(ClientEvent::Entered(entry.alias));
+            }
+        }
+        Ok(length)
+    }
+
+    /// Whether the object left later, or what this slot holds came later.
+    fn is_outdated(&self, entry: &Entry, tick: Tick) -> bool {
+        let slot = usize::from(entry.alias.slot);
+        let left = self.leaves.get(slot).copied().flatten();
+        let has_left = left.is_some_and(|(alias, left)| alias == entry.alias && !tick.is_newer_than(left));
+        let held = self.objects.get(slot).and_then(Option::as_ref);
+        let is_old = |object: &ClientObject| match object.is_same(entry) {
+            true => !tick.is_newer_than(object.entered()),
+            false => !tick.is_newer_than(object.tick()),
+        };
+        has_left || held.is_some_and(|object| is_old(object))
+    }
+
+    fn update(
+        &mut self,
+        tick: Tick,
+        header: &Header,
+        count: usize,
+        bytes: &[u8],
+    ) -> Result<(), SnapshotError> {
+        let mut reader = BitReader::new(bytes);
+        let mut next = 0u32;
+        let mut words = [0; WORDS_MAX];
+        let mut contents: Vec<(usize, Vec<u8>)> = Vec::new();
+        for _ in 0..count {
+            let gap = codec::read_gap(
+                &self.codes,
+                &mut reader,
+                VISIBLE_MAX as u32 - 1 - next.min(VISIBLE_MAX as u32 - 1),
+            )?;
+            let slot = next + gap;
+            next = slot + 1;
+            let slot = u16::try_from(slot).map_err(|_| ReadError::OutOfRange)?;
+            let (newer, older) = header.baselines(&mut reader)?;
+            let object = self.objects.get_mut(usize::from(slot)).and_then(|object| object.as_mut());
+            let object = object.ok_or(SnapshotError::UnknownObject(slot))?;
+            let class = self
+                .classes
+                .class(ClassId(object.class()), object.profile())
+                .ok_or(SnapshotError::UnknownObject(slot))?;
+            let state = |age: u32| {
+                let at = Tick(tick.0.wrapping_sub(age));
+                let words = object.state_at(at).ok_or(SnapshotError::MissingBaseline { slot, tick: at });
+                words.map(|words| Baseline { words, age })
+            };
+            let (newer, older) = (state(newer)?, older.map(state).transpose()?);
+            let visible = class.visible(object.audience());
+            contents.clear();
+            let mut keep = |field: usize, content: &[u8]| contents.push((field, content.to_vec()));
+            let decoded =
+                codec::decode(class, visible, newer, older, &self.codes, &mut reader, &mut words, &mut keep)?;
+            if tick.is_newer_than(object.tick()) {
+                contents.iter().for_each(|(field, content)| object.set_content(*field, content));
+            }
+            object.insert(tick, &words[..class.word_count()], decoded.teleported);
+        }
+        reader.finish()?;
+        Ok(())
+    }
+}

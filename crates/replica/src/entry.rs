@@ -1,0 +1,264 @@
+//! The full entry of an object: everything a peer must know to hold it, without any baseline.
+//!
+//! ```text
+//!   class u8 │ bits u8 │ [parent slot u16] │ [origin, 25 bytes] │ record: 6-byte header, position, rotation, properties
+//! ```
+//!
+//! An entry is sent when an object enters a peer's sight, when the meaning of its words changes (another profile, another
+//! sector origin, another parent), and when no baseline is left. Both sides then start from the same words.
+
+use netloom_wire::quantize::Rotation;
+use netloom_wire::record::RECORD_BYTES_MAX;
+use netloom_wire::schema::{Audience, FieldKind, PropertyReader, Value, write_properties};
+use netloom_wire::{
+    Alias, ByteReader, ByteSink, ByteWriter, Name, NameRegistry, Profile, ReadError, Record, SectorOrigin,
+    Sequence8, WriteError,
+};
+
+use crate::class::{Class, ClassId, FieldWords};
+use crate::codec::Blobs;
+use crate::limits::WORDS_MAX;
+use crate::world::ClassTable;
+
+/// The largest entry.
+pub const ENTRY_BYTES_MAX: usize = 2 + 2 + 25 + RECORD_BYTES_MAX;
+
+const OWNED: u8 = 1;
+const TEAM: u8 = 2;
+const ATTACHED: u8 = 4;
+const ORIGIN: u8 = 8;
+
+/// What an entry says besides the words.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// The object on this connection.
+    pub alias: Alias,
+    /// The kind of object, by its number.
+    pub class: u8,
+    /// What the receiver is to it.
+    pub audience: Audience,
+    /// The slot of the object that it is attached to.
+    pub parent: Option<u16>,
+    /// How its transform is quantized.
+    pub profile: Profile,
+    /// What its position is relative to.
+    pub origin: SectorOrigin,
+    /// Whether it jumped here.
+    pub teleport: bool,
+}
+
+/// Writes an entry with the fields that its audience may see; returns its length.
+pub fn write_entry(
+    entry: &Entry,
+    class: &Class,
+    words: &[i32],
+    blobs: &impl Blobs,
+    sequence: Sequence8,
+    out: &mut [u8],
+) -> Result<usize, WriteError> {
+    let mut writer = ByteWriter::new(out);
+    writer.write_u8(entry.class);
+    let has_origin = entry.profile.uses_origin() && entry.origin != SectorOrigin::default();
+    let bits = match entry.audience {
+        Audience::Owner => OWNED,
+        Audience::Team => TEAM,
+        Audience::Public => 0,
+    };
+    let attached = if entry.parent.is_some() { ATTACHED } else { 0 };
+    writer.write_u8(bits | attached | if has_origin { ORIGIN } else { 0 });
+    if let Some(parent) = entry.parent {
+        writer.write_u16(parent);
+    }
+    if has_origin {
+        entry.origin.write(&mut writer);
+    }
+    let start = writer.finish()?;
+
+    let visible = class.visible(entry.audience);
+    let mut properties = [0; RECORD_BYTES_MAX];
+    let block = write_block(class, visible, words, blobs, &mut properties)?;
+    let field = |first: Option<usize>| first.filter(|&first| is_visible(class, visible, first));
+    let record = Record {
+        alias: entry.alias,
+        profile: entry.profile,
+        origin_version: if entry.profile.uses_origin() { entry.origin.version() } else { Default::default() },
+        sequence,
+        teleport: entry.teleport && field(class.position()).is_some(),
+        position: field(class.position()).map(|first| triple(&words[first..])),
+        rotation: field(class.rotation()).map(|first| rotation(&words[first..], entry.profile)),
+        properties: (block > 0).then_some(&properties[..block]),
+        ..Record::default()
+    };
+    let length = record.encode(out.get_mut(start..).unwrap_or_default())?;
+    Ok(start + length)
+}
+
+/// Reads an entry: what it says, its words, and how many bytes it took. Contents of text and bytes go to `blob`.
+pub fn read_entry(
+    bytes: &[u8],
+    classes: &ClassTable,
+    words: &mut [i32; WORDS_MAX],
+    mut blob: impl FnMut(usize, &[u8]),
+) -> Result<(Entry, usize), ReadError> {
+    let mut reader = ByteReader::new(bytes);
+    let number = reader.read_u8()?;
+    let class = classes.class(ClassId(number), Profile::default()).ok_or(ReadError::OutOfRange)?;
+    let bits = reader.read_u8()?;
+    if bits & !(OWNED | TEAM | ATTACHED | ORIGIN) != 0 || bits & (OWNED | TEAM) == OWNED | TEAM {
+        return Err(ReadError::ReservedBits);
+    }
+    let parent = if bits & ATTACHED != 0 { Some(reader.read_u16()?) } else { None };
+    let origin = if bits & ORIGIN != 0 { SectorOrigin::read(&mut reader)? } else { SectorOrigin::default() };
+    let start = reader.position();
+    let (record, length) = Record::decode(bytes.get(start..).unwrap_or_default())?;
+    if record.origin_version != origin.version() && record.profile.uses_origin() {
+        return Err(ReadError::InvalidFlags);
+    }
+    words.fill(0);
+    store_transform(class, &record, words)?;
+    if let Some(block) = record.properties {
+        let mut properties = PropertyReader::new(class.schema(), ByteReader::new(block))?;
+        while let Some((index, value)) = properties.poll_property()? {
+            let field = class.fields().get(index).ok_or(ReadError::InvalidField)?;
+            store(field, index, value, words, &mut blob)?;
+        }
+        properties.into_reader().finish()?;
+    }
+    let audience = match bits & (OWNED | TEAM) {
+        OWNED => Audience::Owner,
+        TEAM => Audience::Team,
+        _ => Audience::Public,
+    };
+    let entry = Entry {
+        alias: record.alias,
+        class: number,
+        audience,
+        parent,
+        profile: record.profile,
+        origin,
+        teleport: record.teleport,
+    };
+    Ok((entry, start + length))
+}
+
+/// The value of a field, from its words and its content.
+pub fn value_of<'a>(field: &FieldWords, words: &[i32], profile: Profile, content: &'a [u8]) -> Value<'a> {
+    let own = &words[field.first..field.first + field.count];
+    match field.kind {
+        FieldKind::Bool => Value::Bool(own[0] != 0),
+        FieldKind::Int(_) | FieldKind::Quantized(_) => Value::Word(own[0]),
+        FieldKind::F32 => Value::F32(f32::from_bits(own[0] as u32)),
+        FieldKind::U64 => Value::U64(wide(own)),
+        FieldKind::Name => Value::Name(Name(wide(own))),
+        FieldKind::Position(_) | FieldKind::Scale(_) | FieldKind::Velocity(_) => Value::Triple(triple(own)),
+        FieldKind::Rotation(_) => Value::Rotation(rotation(own, profile)),
+        FieldKind::Text { .. } => Value::Text(std::str::from_utf8(content).unwrap_or_default()),
+        FieldKind::Bytes { .. } => Value::Bytes(content),
+    }
+}
+
+fn write_block(
+    class: &Class,
+    visible: u64,
+    words: &[i32],
+    blobs: &impl Blobs,
+    out: &mut [u8],
+) -> Result<usize, WriteError> {
+    let mut values = [(0, Value::Bool(false)); 64];
+    let mut count = 0;
+    for (index, field) in class.fields().iter().enumerate() {
+        let in_record = matches!(field.kind, FieldKind::Position(_) | FieldKind::Rotation(_));
+        if !in_record && visible >> index & 1 != 0 {
+            values[count] = (index, value_of(field, words, Profile::default(), blobs.blob(index)));
+            count += 1;
+        }
+    }
+    if count == 0 {
+        return Ok(0);
+    }
+    let mut writer = ByteWriter::new(out);
+    write_properties(class.schema(), &values[..count], &NameRegistry::new(0), &mut writer);
+    writer.finish()
+}
+
+fn store_transform(
+    class: &Class,
+    record: &Record<'_>,
+    words: &mut [i32; WORDS_MAX],
+) -> Result<(), ReadError> {
+    if let Some(position) = record.position {
+        let first = class.position().ok_or(ReadError::InvalidField)?;
+        words[first..first + 3].copy_from_slice(&position.words);
+        words[first + 3] = position.raw.into();
+    }
+    if let Some(rotation) = record.rotation {
+        let first = class.rotation().ok_or(ReadError::InvalidField)?;
+        words[first..first + 4].copy_from_slice(&rotation_words(rotation));
+    }
+    Ok(())
+}
+
+fn store(
+    field: &FieldWords,
+    index: usize,
+    value: Value<'_>,
+    words: &mut [i32],
+    blob: &mut impl FnMut(usize, &[u8]),
+) -> Result<(), ReadError> {
+    let own = &mut words[field.first..field.first + field.count];
+    match value {
+        Value::Bool(value) => own[0] = value.into(),
+        Value::Word(word) => own[0] = word,
+        Value::F32(value) => own[0] = value.to_bits() as i32,
+        Value::U64(value) => set_wide(own, value),
+        Value::Name(name) => set_wide(own, name.0),
+        Value::Triple(triple) => {
+            own[..3].copy_from_slice(&triple.words);
+            own[3] = triple.raw.into();
+        }
+        Value::Rotation(_) => return Err(ReadError::InvalidField),
+        Value::Text(text) => blob(index, text.as_bytes()),
+        Value::Bytes(bytes) => blob(index, bytes),
+    }
+    Ok(())
+}
+
+fn is_visible(class: &Class, visible: u64, first: usize) -> bool {
+    let index = class.fields().iter().position(|field| field.first == first && field.count == 4);
+    index.is_some_and(|index| visible >> index & 1 != 0)
+}
+
+fn triple(words: &[i32]) -> netloom_wire::quantize::Words3 {
+    netloom_wire::quantize::Words3 { words: [words[0], words[1], words[2]], raw: words[3] != 0 }
+}
+
+fn rotation(words: &[i32], profile: Profile) -> Rotation {
+    match profile.rotation_width() {
+        Some(_) => Rotation::SmallestThree {
+            largest: words[0] as u8 & 3,
+            steps: [words[1] as i16, words[2] as i16, words[3] as i16],
+        },
+        None => {
+            Rotation::Raw([words[0], words[1], words[2], words[3]].map(|word| f32::from_bits(word as u32)))
+        }
+    }
+}
+
+/// The four words of a rotation.
+pub fn rotation_words(rotation: Rotation) -> [i32; 4] {
+    match rotation {
+        Rotation::SmallestThree { largest, steps } => {
+            [largest.into(), steps[0].into(), steps[1].into(), steps[2].into()]
+        }
+        Rotation::Raw(quaternion) => quaternion.map(|component| component.to_bits() as i32),
+    }
+}
+
+fn wide(words: &[i32]) -> u64 {
+    u64::from(words[0] as u32) | u64::from(words[1] as u32) << 32
+}
+
+fn set_wide(words: &mut [i32], value: u64) {
+    words[0] = value as i32;
+    words[1] = (value >> 32) as i32;
+}

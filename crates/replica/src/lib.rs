@@ -1,0 +1,14 @@
+//! Replication without connections: the world on the server appears on every client.
+#![forbid(unsafe_code)]
+
+pub mod arena;
+pub mod class;
+pub mod client;
+pub mod codec;
+pub mod entry;
+pub mod limits;
+pub mod server;
+pub mod snapshot;
+pub mod world;
+
+pub use class::{Class, ClassError, ClassId};

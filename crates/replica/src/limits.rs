@@ -1,0 +1,25 @@
+//! Every bound of replication that is not configuration, with its reason.
+
+/// Versions of an object that both sides keep: at 20 updates a second, 1.6 s, well beyond any playable round trip.
+pub const VERSIONS_KEPT: usize = 32;
+
+/// Words of one object. Larger objects are several objects.
+pub const WORDS_MAX: usize = 96;
+
+/// Kinds of objects: the class on the wire is one byte.
+pub const CLASSES_MAX: usize = 256;
+
+/// Objects of one world.
+pub const OBJECTS_MAX: usize = 1 << 20;
+
+/// Objects that one peer can see at once: the alias slot on the wire is 16 bits.
+pub const VISIBLE_MAX: usize = 65_535;
+
+/// The age of a baseline in send ticks: one byte on the wire.
+pub const BASELINE_AGE_MAX: u32 = 255;
+
+/// Enters, and leaves, in one snapshot.
+pub const EXISTENCE_PER_SNAPSHOT_MAX: usize = 255;
+
+/// Snapshots whose fate is not known yet, per peer. Older ones count as lost.
+pub const SNAPSHOTS_IN_FLIGHT_MAX: usize = 256;
