@@ -1,0 +1,200 @@
+//! What the game wrote becomes what peers receive.
+//!
+//! Only objects that somebody wrote to are looked at. Their words are compared with their newest version, which is exact
+//! where a hash could collide, and says at once which objects a server has to think about in this tick.
+
+use netloom_wire::Tick;
+
+use super::history::{AGE_KEPT, not_ancient};
+use super::transform::{Place, to_singles};
+use super::value::load_triple;
+use super::{ObjectIndex, WorldError, flag};
+
+impl super::World {
+    /// Stores a version under `tick` of every object that differs from its newest version, was spawned, was
+    /// [touched](super::World::touch), or has another frame. Ticks must go forward.
+    pub fn commit(&mut self, tick: Tick) -> Result<(), WorldError> {
+        if let Some(last) = self.committed
+            && !tick.is_newer_than(last)
+        {
+            return Err(WorldError::TickNotNewer { tick, last });
+        }
+        self.committed = Some(tick);
+        let changes = &mut self.changes;
+        for list in [&mut changes.changed, &mut changes.spawned, &mut changes.moved, &mut changes.reassigned]
+        {
+            list.clear();
+        }
+        changes.despawned.clear();
+        changes.despawned.append(&mut self.despawned_next);
+
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        for &slot in &touched {
+            self.commit_slot(slot as usize, tick);
+        }
+        touched.clear();
+        self.touched = touched;
+        self.free.extend(self.released.drain(..));
+        self.refresh_one(tick);
+        Ok(())
+    }
+
+    /// The tick of the newest commit.
+    pub fn tick(&self) -> Option<Tick> {
+        self.committed
+    }
+
+    /// The objects with a version of the newest commit, spawned ones included, by slot.
+    pub fn changed(&self) -> &[ObjectIndex] {
+        &self.changes.changed
+    }
+
+    /// The objects that appeared with the newest commit, by slot.
+    pub fn spawned(&self) -> &[ObjectIndex] {
+        &self.changes.spawned
+    }
+
+    /// The objects that disappeared with the newest commit, in the order in which they were despawned. Their slots may
+    /// hold other objects from now on.
+    pub fn despawned(&self) -> &[ObjectIndex] {
+        &self.changes.despawned
+    }
+
+    /// The objects whose place in the world changed with the newest commit: spawned ones, and ones that their parents
+    /// took along, included.
+    pub fn moved(&self) -> &[ObjectIndex] {
+        &self.changes.moved
+    }
+
+    /// The objects whose owner or team changed with the newest commit, by slot.
+    pub fn reassigned(&self) -> &[ObjectIndex] {
+        &self.changes.reassigned
+    }
+
+    /// Places in the world by slot; of empty slots anything.
+    pub fn positions(&self) -> &[[f32; 3]] {
+        &self.positions
+    }
+
+    /// Speeds by slot.
+    pub fn speeds(&self) -> &[f32] {
+        &self.speeds
+    }
+
+    /// The tick of the newest version by slot.
+    pub fn versions(&self) -> &[Tick] {
+        &self.versions
+    }
+
+    /// Frames by slot.
+    pub fn frames(&self) -> &[u32] {
+        &self.frames
+    }
+
+    /// Priorities by slot.
+    pub fn priorities(&self) -> &[f32] {
+        &self.priorities
+    }
+
+    /// Relevance radii by slot.
+    pub fn relevance_radii(&self) -> &[f32] {
+        &self.relevance_radii
+    }
+
+    /// Which slots hold an object that was committed: bit `slot % 64` of word `slot / 64`.
+    pub fn live(&self) -> &[u64] {
+        &self.live
+    }
+
+    fn commit_slot(&mut self, slot: usize, tick: Tick) {
+        let flags = self.flags[slot];
+        if flags & flag::LIVE == 0 {
+            return;
+        }
+        self.flags[slot] = flag::LIVE;
+        let index = self.index_of(slot);
+        let born = flags & flag::UNBORN != 0;
+        let reframed = born || flags & flag::REFRAMED != 0;
+        if flags & flag::REASSIGNED != 0 && !born {
+            self.changes.reassigned.push(index);
+        }
+        if !reframed && flags & flag::FORCED == 0 && !self.histories.differs(slot) {
+            return;
+        }
+        let elapsed_ticks = if born { 0 } else { tick.0.wrapping_sub(self.versions[slot].0) };
+        self.histories.store(slot, tick, reframed);
+        self.versions[slot] = tick;
+        self.changes.changed.push(index);
+        if reframed {
+            self.frames[slot] = self.frames[slot].wrapping_add(1);
+        }
+        let teleported = flags & flag::TELEPORTED != 0;
+        if teleported {
+            self.settings[slot].teleported = Some(tick);
+        }
+        if born {
+            self.live[slot / 64] |= 1 << (slot % 64);
+            self.changes.spawned.push(index);
+        }
+        // What jumps, or has only just appeared, has no speed by its last change.
+        let moves_smoothly = !born && !teleported;
+        self.follow(slot, if moves_smoothly { elapsed_ticks } else { 0 });
+    }
+
+    /// Brings the place of an object and of everything attached to it up to date.
+    fn follow(&mut self, root: usize, elapsed_ticks: u32) {
+        let mut next = Some(root);
+        while let Some(slot) = next {
+            self.place(slot, elapsed_ticks);
+            next = self.family.next_descendant(root, slot);
+        }
+    }
+
+    fn place(&mut self, slot: usize, elapsed_ticks: u32) {
+        let position = match self.family.parent(slot) {
+            None => self.transforms[slot].position,
+            Some(_) => self.world_place(slot).position,
+        };
+        let position = to_singles(position);
+        let before = self.positions[slot];
+        if let Some(part) = self.shape_of(slot).velocity {
+            let words = load_triple(&self.histories.draft(slot)[part.first_word..]);
+            self.speeds[slot] = length(part.profile.dequantize_velocity(words));
+        } else if elapsed_ticks > 0 {
+            let way: [f32; 3] = std::array::from_fn(|axis| position[axis] - before[axis]);
+            let speed = length(way) * self.config.ticks_per_second / elapsed_ticks as f32;
+            self.speeds[slot] = if speed.is_finite() { speed } else { f32::MAX };
+        }
+        if position != before {
+            self.positions[slot] = position;
+            self.changes.moved.push(self.index_of(slot));
+        }
+    }
+
+    /// Where an object is in the world.
+    pub(super) fn world_place(&self, slot: usize) -> Place {
+        let place = self.transforms[slot].place();
+        self.family
+            .ancestors(slot)
+            .fold(place, |inner, ancestor| self.transforms[ancestor].place().outward(inner))
+    }
+
+    /// Takes one slot per commit in turn and keeps its ticks comparable, however long the object has been at rest.
+    fn refresh_one(&mut self, now: Tick) {
+        let Some(slots) = std::num::NonZero::new(self.flags.len()) else { return };
+        let slot = self.refresh_next % slots;
+        self.refresh_next = slot + 1;
+        if self.flags[slot] & flag::LIVE == 0 {
+            return;
+        }
+        self.histories.refresh(slot, now);
+        self.versions[slot] = not_ancient(self.versions[slot], now);
+        let teleported = &mut self.settings[slot].teleported;
+        *teleported = teleported.filter(|teleported| now.0.wrapping_sub(teleported.0) <= AGE_KEPT);
+    }
+}
+
+fn length([x, y, z]: [f32; 3]) -> f32 {
+    (x * x + y * y + z * z).sqrt()
+}

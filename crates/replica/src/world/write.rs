@@ -1,0 +1,325 @@
+//! What the game, and through it a client, can change about an object.
+//!
+//! Values become words at once, so that a value that does not fit is noticed where it is given. Nothing of it is seen by
+//! peers before the next commit.
+
+use netloom_wire::schema::{FieldKind, Value, Writer};
+use netloom_wire::{Profile, QuantizeCounters, SectorOrigin};
+
+use super::error::{ValueError, WorldError, WriteRefused};
+use super::family::ATTACH_DEPTH_MAX;
+use super::transform::{Measure, finite};
+use super::value::{self, load_rotation, load_triple, store_rotation, store_triple};
+use super::{Object, ObjectIndex, OwnerId, TeamId, World, checked_priority, checked_radius, flag};
+use crate::class::FieldWords;
+
+impl World {
+    /// Moves an object: in the world, or relative to its parent if it is attached.
+    ///
+    /// A place beyond the reach of the profile is sent as singles, which is counted; rebase the object before that.
+    pub fn set_position(&mut self, index: ObjectIndex, position: [f64; 3]) -> Result<(), WorldError> {
+        let slot = self.slot_of(index)?;
+        let first = self.class_of(slot).position().ok_or_else(|| self.no_field(slot, "position"))?;
+        let Measure { profile, origin } = self.measure(slot);
+        let words = profile.quantize_position(position, &origin, &mut self.quantize_counters);
+        store_triple(words, &mut self.histories.draft_mut(slot)[first..]);
+        self.transforms[slot].position = finite(position);
+        self.touch_slot(slot);
+        Ok(())
+    }
+
+    /// Turns an object: in the world, or relative to its parent if it is attached. The quaternion is x y z w.
+    pub fn set_rotation(&mut self, index: ObjectIndex, quaternion: [f32; 4]) -> Result<(), WorldError> {
+        let slot = self.slot_of(index)?;
+        let first = self.class_of(slot).rotation().ok_or_else(|| self.no_field(slot, "rotation"))?;
+        let profile = self.settings[slot].profile;
+        let rotation = profile.quantize_rotation(quaternion, &mut self.quantize_counters);
+        store_rotation(rotation, &mut self.histories.draft_mut(slot)[first..]);
+        self.transforms[slot].rotation = quaternion;
+        self.touch_slot(slot);
+        Ok(())
+    }
+
+    /// Sets the first scale field of an object.
+    pub fn set_scale(&mut self, index: ObjectIndex, scale: [f32; 3]) -> Result<(), WorldError> {
+        let slot = self.slot_of(index)?;
+        let part = self.shape_of(slot).scale.ok_or_else(|| self.no_field(slot, "scale"))?;
+        let words = part.profile.quantize_scale(scale, &mut self.quantize_counters);
+        store_triple(words, &mut self.histories.draft_mut(slot)[part.first_word..]);
+        self.touch_slot(slot);
+        Ok(())
+    }
+
+    /// Sets the first velocity field of an object, in metres per second.
+    pub fn set_velocity(&mut self, index: ObjectIndex, velocity: [f32; 3]) -> Result<(), WorldError> {
+        let slot = self.slot_of(index)?;
+        let part = self.shape_of(slot).velocity.ok_or_else(|| self.no_field(slot, "velocity"))?;
+        let words = part.profile.quantize_velocity(velocity, &mut self.quantize_counters);
+        store_triple(words, &mut self.histories.draft_mut(slot)[part.first_word..]);
+        self.touch_slot(slot);
+        Ok(())
+    }
+
+    /// Sets a field. A quantized field takes its word or a float; a place or rotation takes words of the object's
+    /// profile, relative to its origin.
+    pub fn set(&mut self, index: ObjectIndex, field: usize, value: Value<'_>) -> Result<(), WorldError> {
+        let slot = self.slot_of(index)?;
+        let own = self.class_of(slot).fields().get(field).copied();
+        let own = own.ok_or_else(|| self.no_field(slot, "field of this number"))?;
+        self.write(slot, field, own, value).map_err(|source| WorldError::Value { field, source })
+    }
+
+    /// The value of a field as it was set last; `None` if object or field do not exist.
+    pub fn get(&self, index: ObjectIndex, field: usize) -> Option<Value<'_>> {
+        self.object(index)?.get(field)
+    }
+
+    /// A client asks to change a field. The flags of the field decide whether it may ask, the kind of the field what it
+    /// may ask for, and `check` has the last word: it sees the object as it is and the new value. What was refused
+    /// changes nothing; every outcome is counted.
+    pub fn client_write(
+        &mut self,
+        index: ObjectIndex,
+        field: usize,
+        value: Value<'_>,
+        writer: Writer,
+        check: impl FnOnce(Object<'_>, Value<'_>) -> bool,
+    ) -> Result<(), WriteRefused> {
+        let result = self.try_client_write(index, field, value, writer, check);
+        self.write_counters.count(&result);
+        result
+    }
+
+    /// Attaches an object to another, or to nothing. It stays where it is in the world; from now on its position and
+    /// rotation are relative to its parent's. Scale and velocity keep their values.
+    pub fn attach(&mut self, index: ObjectIndex, parent: Option<ObjectIndex>) -> Result<(), WorldError> {
+        let slot = self.slot_of(index)?;
+        let Some(parent) = parent else {
+            self.move_to_parent(slot, None);
+            return Ok(());
+        };
+        let parent_slot = self.slot_of(parent)?;
+        if parent_slot == slot || self.family.ancestors(parent_slot).any(|ancestor| ancestor == slot) {
+            return Err(WorldError::Circle { child: index, parent });
+        }
+        let depth = self.family.ancestors(parent_slot).count() + 1 + self.family.height(slot);
+        if depth > ATTACH_DEPTH_MAX {
+            return Err(WorldError::TooDeep { depth });
+        }
+        self.move_to_parent(slot, Some(parent_slot));
+        Ok(())
+    }
+
+    /// Gives an object to somebody.
+    pub fn set_owner(&mut self, index: ObjectIndex, owner: Option<OwnerId>) -> Result<(), WorldError> {
+        let slot = self.slot_of(index)?;
+        if self.settings[slot].owner != owner {
+            self.settings[slot].owner = owner;
+            self.mark(slot, flag::REASSIGNED);
+        }
+        Ok(())
+    }
+
+    /// Puts an object into a team.
+    pub fn set_team(&mut self, index: ObjectIndex, team: Option<TeamId>) -> Result<(), WorldError> {
+        let slot = self.slot_of(index)?;
+        if self.settings[slot].team != team {
+            self.settings[slot].team = team;
+            self.mark(slot, flag::REASSIGNED);
+        }
+        Ok(())
+    }
+
+    /// Quantizes an object's position and rotation in another way. Its frame moves.
+    pub fn set_profile(&mut self, index: ObjectIndex, profile: Profile) -> Result<(), WorldError> {
+        let slot = self.slot_of(index)?;
+        if self.settings[slot].profile != profile {
+            self.settings[slot].profile = profile;
+            self.reframe(slot);
+        }
+        Ok(())
+    }
+
+    /// Measures an object's position from another origin, the [next](SectorOrigin::moved_to) after its present one. The
+    /// object stays where it is; its frame moves if its words are relative to the origin at all.
+    pub fn rebase(&mut self, index: ObjectIndex, origin: SectorOrigin) -> Result<(), WorldError> {
+        let slot = self.slot_of(index)?;
+        let present = self.settings[slot].origin;
+        if present == origin {
+            return Ok(());
+        }
+        let (found, expected) = (origin.version().get(), present.version().next().get());
+        if found != expected {
+            return Err(WorldError::OriginVersion { found, expected });
+        }
+        self.settings[slot].origin = origin;
+        if self.settings[slot].profile.uses_origin() && self.family.parent(slot).is_none() {
+            self.reframe(slot);
+        }
+        Ok(())
+    }
+
+    /// Says that what is written before the next commit is a jump: receivers must not move the object there smoothly.
+    pub fn teleport(&mut self, index: ObjectIndex) -> Result<(), WorldError> {
+        let slot = self.slot_of(index)?;
+        self.mark(slot, flag::TELEPORTED);
+        Ok(())
+    }
+
+    /// Makes the next commit store a version of an object even if no word differs.
+    pub fn touch(&mut self, index: ObjectIndex) -> Result<(), WorldError> {
+        let slot = self.slot_of(index)?;
+        self.mark(slot, flag::FORCED);
+        Ok(())
+    }
+
+    /// Makes an object more or less important; 0 is never sent. Takes effect at once.
+    pub fn set_priority(&mut self, index: ObjectIndex, priority: f32) -> Result<(), WorldError> {
+        let slot = self.slot_of(index)?;
+        self.priorities[slot] = checked_priority(priority)?;
+        Ok(())
+    }
+
+    /// Sets how far away an object is seen, in metres; infinite is everywhere. Takes effect at once.
+    pub fn set_relevance_radius(&mut self, index: ObjectIndex, radius: f32) -> Result<(), WorldError> {
+        let slot = self.slot_of(index)?;
+        self.relevance_radii[slot] = checked_radius(radius)?;
+        Ok(())
+    }
+
+    /// Changes the parent and keeps the place in the world.
+    pub(super) fn move_to_parent(&mut self, slot: usize, parent: Option<usize>) {
+        if self.family.parent(slot) == parent {
+            return;
+        }
+        let world = self.world_place(slot);
+        self.family.attach(slot, parent);
+        let place = parent.map_or(world, |parent| self.world_place(parent).inward(world));
+        // A class without the field cannot carry it: peers would not know it either.
+        let class = self.classes.class_of(&self.settings[slot]);
+        let transform = &mut self.transforms[slot];
+        if class.position().is_some() {
+            transform.position = place.position;
+        }
+        if class.rotation().is_some() {
+            transform.rotation = place.rotation.map(|component| component as f32);
+        }
+        self.reframe(slot);
+    }
+
+    fn try_client_write(
+        &mut self,
+        index: ObjectIndex,
+        field: usize,
+        value: Value<'_>,
+        writer: Writer,
+        check: impl FnOnce(Object<'_>, Value<'_>) -> bool,
+    ) -> Result<(), WriteRefused> {
+        let slot = self.slot_of(index).map_err(|_| WriteRefused::Gone)?;
+        let class = self.class_of(slot);
+        let flags = class.schema().field(field).ok_or(WriteRefused::NoField)?.flags();
+        let own = *class.fields().get(field).ok_or(WriteRefused::NoField)?;
+        if !flags.may_write(writer) {
+            return Err(WriteRefused::Forbidden);
+        }
+        if content_of(own.kind, value)?.is_none() {
+            value::store(own.kind, value, &mut [0; 4], &mut QuantizeCounters::default())?;
+        }
+        let object = self.object(index).ok_or(WriteRefused::Gone)?;
+        if !check(object, value) {
+            return Err(WriteRefused::Rejected);
+        }
+        Ok(self.write(slot, field, own, value)?)
+    }
+
+    fn write(
+        &mut self,
+        slot: usize,
+        field: usize,
+        own: FieldWords,
+        value: Value<'_>,
+    ) -> Result<(), ValueError> {
+        if let Some((content, bytes_max)) = content_of(own.kind, value)? {
+            if self.write_content(slot, field, content, bytes_max) {
+                let moved = &mut self.histories.draft_mut(slot)[own.first];
+                *moved = moved.wrapping_add(1);
+            }
+        } else {
+            let words = &mut self.histories.draft_mut(slot)[own.first..own.first + own.count];
+            value::store(own.kind, value, words, &mut self.quantize_counters)?;
+            self.read_back(slot, own.kind, own.first);
+        }
+        self.touch_slot(slot);
+        Ok(())
+    }
+
+    /// Whether the content is another than before.
+    fn write_content(&mut self, slot: usize, field: usize, content: &[u8], bytes_max: u16) -> bool {
+        let Some(&Some(number)) = self.shape_of(slot).contents.get(field) else { return false };
+        let own = &mut self.contents[slot][usize::from(number)];
+        if own == content {
+            return false;
+        }
+        own.clear();
+        // At once as large as it may become, so that later writes never allocate.
+        own.reserve_exact(usize::from(bytes_max));
+        own.extend_from_slice(content);
+        true
+    }
+
+    /// A place or rotation that was set as words becomes the one that everything else is computed from.
+    fn read_back(&mut self, slot: usize, kind: FieldKind, first: usize) {
+        let Measure { profile, origin } = self.measure(slot);
+        let words = &self.histories.draft(slot)[first..];
+        match kind {
+            FieldKind::Position(_) => {
+                self.transforms[slot].position = profile.world_position(load_triple(words), &origin);
+            }
+            FieldKind::Rotation(_) => {
+                self.transforms[slot].rotation = profile.dequantize_rotation(load_rotation(profile, words));
+            }
+            _ => {}
+        }
+    }
+
+    /// The words of the transform are made anew, and mean something else than before.
+    fn reframe(&mut self, slot: usize) {
+        let measure = self.measure(slot);
+        let class = self.classes.class_of(&self.settings[slot]);
+        let words = self.histories.draft_mut(slot);
+        self.transforms[slot].quantize(class, measure, words, &mut self.quantize_counters);
+        self.mark(slot, flag::REFRAMED);
+    }
+
+    fn measure(&self, slot: usize) -> Measure {
+        let settings = &self.settings[slot];
+        let attached = self.family.parent(slot).is_some();
+        Measure {
+            profile: settings.profile,
+            origin: if attached { SectorOrigin::default() } else { settings.origin },
+        }
+    }
+
+    fn mark(&mut self, slot: usize, flag: u8) {
+        self.touch_slot(slot);
+        self.flags[slot] |= flag;
+    }
+
+    fn no_field(&self, slot: usize, field: &'static str) -> WorldError {
+        WorldError::NoField { class: self.settings[slot].class.0, field }
+    }
+}
+
+/// The bytes of a text or byte value for a field of that kind, and how many it may have; `None` for other fields.
+fn content_of(kind: FieldKind, value: Value<'_>) -> Result<Option<(&[u8], u16)>, ValueError> {
+    let (bytes, bytes_max) = match (kind, value) {
+        (FieldKind::Text { bytes_max }, Value::Text(text)) => (text.as_bytes(), bytes_max),
+        (FieldKind::Bytes { bytes_max }, Value::Bytes(bytes)) => (bytes, bytes_max),
+        (FieldKind::Text { .. } | FieldKind::Bytes { .. }, _) => return Err(ValueError::WrongKind),
+        _ => return Ok(None),
+    };
+    match bytes.len() <= usize::from(bytes_max) {
+        true => Ok(Some((bytes, bytes_max))),
+        false => Err(ValueError::TooLong { bytes: bytes.len(), bytes_max }),
+    }
+}

@@ -1,0 +1,114 @@
+//! A world in which things move does not touch the heap.
+//!
+//! An allocator that counts stands in for the system's. After a warm-up, in which lists grow to what the game needs,
+//! ticks in which objects move, turn, change properties and texts, jump, change frames and are attached allocate nothing.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use netloom_replica::world::{ObjectIndex, Spawn, World, WorldConfig};
+use netloom_replica::{Class, ClassId};
+use netloom_wire::schema::{FieldKind, SyncFlags, Value, Writer};
+use netloom_wire::{ObjectId, Profile, Schema, Tick};
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    // A thread that is ending has no counter left; what it allocates is none of this test's business.
+    let _ = ALLOCATIONS.try_with(|allocations| allocations.set(allocations.get() + 1));
+}
+
+// SAFETY: every call goes to the system's allocator unchanged; counting touches only a thread-local integer that needs
+// neither initialisation nor a destructor, so it cannot allocate or be re-entered.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller upholds the contract of `alloc`, which is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the pointer came from `System`, for everything that this allocator gives out does.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the pointer came from `System`, and the caller upholds the contract of `realloc`.
+        unsafe { System.realloc(pointer, layout, new_size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const OBJECTS: u64 = 200;
+const NAMES: [&str; 3] = ["", "a short one", "the longest name that fits here."];
+
+fn allocations(mut work: impl FnMut()) -> u64 {
+    let before = ALLOCATIONS.with(Cell::get);
+    work();
+    ALLOCATIONS.with(Cell::get) - before
+}
+
+fn world() -> (World, Vec<ObjectIndex>) {
+    let public = SyncFlags::PUBLIC_SYNC;
+    let schema = Schema::builder("player")
+        .field("position", FieldKind::Position(Profile::Standard), public, 255)
+        .field("rotation", FieldKind::Rotation(Profile::Standard), public, 254)
+        .field("health", FieldKind::int(0, 1_000).unwrap(), public.with(SyncFlags::MODIFIABLE_BY_CLIENT), 100)
+        .field("name", FieldKind::Text { bytes_max: 32 }, public, 1)
+        .build()
+        .unwrap();
+    let mut world = World::new(vec![Class::new(schema).unwrap()], WorldConfig::default()).unwrap();
+    let objects = (0..OBJECTS).map(|id| world.spawn(Spawn::new(ObjectId(id), ClassId(0))).unwrap()).collect();
+    (world, objects)
+}
+
+fn play(world: &mut World, objects: &[ObjectIndex], tick: u32) {
+    let turn = tick as usize;
+    for (number, &index) in objects.iter().enumerate() {
+        let step = (turn + number) as f64 * 0.03;
+        world.set_position(index, [step % 300.0, step % 7.0, 1.0]).unwrap();
+        world.set_rotation(index, [0.0, (step as f32).sin(), 0.0, (step as f32).cos()]).unwrap();
+        let health = Value::Word(turn as i32 % 1_000);
+        world.client_write(index, 2, health, Writer::Owner, |_, _| true).unwrap();
+        world.set(index, 3, Value::Text(NAMES[(turn + number) % NAMES.len()])).unwrap();
+    }
+    let (first, second) = (objects[turn % objects.len()], objects[(turn + 1) % objects.len()]);
+    world.teleport(first).unwrap();
+    world.set_profile(first, Profile::from_bits(tick as u8)).unwrap();
+    let origin = world.object(second).unwrap().origin().moved_to([f64::from(tick); 3]).unwrap();
+    world.rebase(second, origin).unwrap();
+    world.attach(second, if tick.is_multiple_of(2) { Some(first) } else { None }).unwrap();
+    world.attach(second, None).unwrap();
+    world.commit(Tick(tick)).unwrap();
+    assert_eq!(world.changed().len(), objects.len());
+    for object in world.iter() {
+        assert!(object.words_at(Tick(tick)).is_some());
+        assert!(object.words_at(Tick(tick - 1)).is_some() || object.history().len() == 1);
+    }
+}
+
+#[test]
+fn a_steady_world_allocates_nothing() {
+    let (mut world, objects) = world();
+    for tick in 1..100 {
+        play(&mut world, &objects, tick);
+    }
+    let count = allocations(|| {
+        for tick in 100..500 {
+            play(&mut world, &objects, tick);
+        }
+    });
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(allocations(|| drop(std::hint::black_box(Vec::<u8>::with_capacity(16)))), 1);
+}
