@@ -4,8 +4,9 @@ use netloom_wire::schema::{Audience, Value, Writer};
 use netloom_wire::{ObjectId, Profile, SectorOrigin, Tick};
 
 use super::history::History;
-use super::{ObjectIndex, OwnerId, Settings, TeamId, World, value};
+use super::{ObjectIndex, OwnerId, Settings, TeamId, World};
 use crate::class::{Class, ClassId};
+use crate::entry::value_of;
 
 /// A look at one object of a world.
 ///
@@ -104,9 +105,9 @@ impl<'a> Object<'a> {
 
     /// The value of a field as it was set last; `None` if there is no such field.
     pub fn get(&self, field: usize) -> Option<Value<'a>> {
-        let words = self.class.fields().get(field)?;
+        let own = self.class.fields().get(field)?;
         let draft = self.world.histories.draft(self.slot);
-        Some(value::load(words.kind, &draft[words.first..words.first + words.count], self.content(field)))
+        Some(value_of(own, draft, self.profile(), self.content(field)))
     }
 
     /// The content of a text or byte field; empty for other fields.

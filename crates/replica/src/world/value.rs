@@ -1,14 +1,13 @@
-//! Values to words and back.
+//! Values to words.
 //!
 //! What is stored must be sendable: a value is accepted exactly if the wire's own writer and reader accept it.
 
 use netloom_wire::quantize::{Rotation, Words3};
 use netloom_wire::schema::{FieldKind, Value};
-use netloom_wire::{
-    ByteReader, ByteWriter, Name, Profile, QuantizeCounters, Resolve, SectorOrigin, WriteError,
-};
+use netloom_wire::{ByteReader, ByteWriter, Name, QuantizeCounters, Resolve, SectorOrigin, WriteError};
 
 use super::error::ValueError;
+use crate::entry::rotation_words;
 
 /// The longest byte form of a value that is checked by writing it.
 const CHECKED_BYTES_MAX: usize = 32;
@@ -64,23 +63,6 @@ pub(super) fn store(
     Ok(())
 }
 
-/// The value of a field's words; `content` is that of a text or of bytes.
-pub(super) fn load<'a>(kind: FieldKind, words: &[i32], content: &'a [u8]) -> Value<'a> {
-    match kind {
-        FieldKind::Bool => Value::Bool(words[0] != 0),
-        FieldKind::Int(_) | FieldKind::Quantized(_) => Value::Word(words[0]),
-        FieldKind::F32 => Value::F32(f32::from_bits(words[0] as u32)),
-        FieldKind::U64 => Value::U64(load_wide(words)),
-        FieldKind::Name => Value::Name(Name(load_wide(words))),
-        FieldKind::Position(_) | FieldKind::Scale(_) | FieldKind::Velocity(_) => {
-            Value::Triple(load_triple(words))
-        }
-        FieldKind::Rotation(profile) => Value::Rotation(load_rotation(profile, words)),
-        FieldKind::Text { .. } => Value::Text(std::str::from_utf8(content).unwrap_or_default()),
-        FieldKind::Bytes { .. } => Value::Bytes(content),
-    }
-}
-
 pub(super) fn store_triple(triple: Words3, words: &mut [i32]) {
     let [x, y, z] = triple.words;
     words[..4].copy_from_slice(&[x, y, z, triple.raw.into()]);
@@ -91,27 +73,7 @@ pub(super) fn load_triple(words: &[i32]) -> Words3 {
 }
 
 pub(super) fn store_rotation(rotation: Rotation, words: &mut [i32]) {
-    words[..4].copy_from_slice(&match rotation {
-        Rotation::SmallestThree { largest, steps: [a, b, c] } => {
-            [largest.into(), a.into(), b.into(), c.into()]
-        }
-        Rotation::Raw(quaternion) => quaternion.map(|component| component.to_bits() as i32),
-    });
-}
-
-pub(super) fn load_rotation(profile: Profile, words: &[i32]) -> Rotation {
-    let words = [words[0], words[1], words[2], words[3]];
-    match profile.rotation_width() {
-        Some(_) => Rotation::SmallestThree {
-            largest: words[0] as u8,
-            steps: [1, 2, 3].map(|index| words[index] as i16),
-        },
-        None => Rotation::Raw(words.map(|word| f32::from_bits(word as u32))),
-    }
-}
-
-fn load_wide(words: &[i32]) -> u64 {
-    u64::from(words[0] as u32) | u64::from(words[1] as u32) << 32
+    words[..4].copy_from_slice(&rotation_words(rotation));
 }
 
 fn check(kind: FieldKind, value: Value<'_>) -> Result<(), ValueError> {

@@ -9,9 +9,10 @@ use netloom_wire::{Profile, QuantizeCounters, SectorOrigin};
 use super::error::{ValueError, WorldError, WriteRefused};
 use super::family::ATTACH_DEPTH_MAX;
 use super::transform::{Measure, finite};
-use super::value::{self, load_rotation, load_triple, store_rotation, store_triple};
+use super::value::{self, store_rotation, store_triple};
 use super::{Object, ObjectIndex, OwnerId, TeamId, World, checked_priority, checked_radius, flag};
 use crate::class::FieldWords;
+use crate::entry::value_of;
 
 impl World {
     /// Moves an object: in the world, or relative to its parent if it is attached.
@@ -247,7 +248,7 @@ impl World {
         } else {
             let words = &mut self.histories.draft_mut(slot)[own.first..own.first + own.count];
             value::store(own.kind, value, words, &mut self.quantize_counters)?;
-            self.read_back(slot, own.kind, own.first);
+            self.read_back(slot, &own);
         }
         self.touch_slot(slot);
         Ok(())
@@ -268,15 +269,16 @@ impl World {
     }
 
     /// A place or rotation that was set as words becomes the one that everything else is computed from.
-    fn read_back(&mut self, slot: usize, kind: FieldKind, first: usize) {
+    fn read_back(&mut self, slot: usize, own: &FieldWords) {
         let Measure { profile, origin } = self.measure(slot);
-        let words = &self.histories.draft(slot)[first..];
-        match kind {
-            FieldKind::Position(_) => {
-                self.transforms[slot].position = profile.world_position(load_triple(words), &origin);
+        let value = value_of(own, self.histories.draft(slot), profile, &[]);
+        let transform = &mut self.transforms[slot];
+        match (own.kind, value) {
+            (FieldKind::Position(_), Value::Triple(words)) => {
+                transform.position = profile.world_position(words, &origin);
             }
-            FieldKind::Rotation(_) => {
-                self.transforms[slot].rotation = profile.dequantize_rotation(load_rotation(profile, words));
+            (FieldKind::Rotation(_), Value::Rotation(rotation)) => {
+                transform.rotation = profile.dequantize_rotation(rotation);
             }
             _ => {}
         }
