@@ -328,6 +328,17 @@ mod tests {
         assert_eq!(history.waiting_since(), None);
     }
 
+    #[test]
+    fn what_a_sender_hides_behind_a_recovered_block_does_not_reach_the_next() {
+        let mut store = BlockStore::default();
+        store.insert(0, &[1, 2, 3]);
+        let parity = |lengths, body| LinkFrame { distance: 1, parity: Some((2, lengths)), body };
+        store.handle_link(2, &parity(3 ^ 2, &[1 ^ 7, 2 ^ 8, 3, 9, 9]));
+        assert_eq!(store.poll_recovered().unwrap().frames(), [7, 8], "block 1, and two bytes behind it");
+        store.handle_link(3, &parity(2 ^ 5, &[7, 8, 0, 4, 5]));
+        assert_eq!(store.poll_recovered().unwrap().frames(), [0, 0, 0, 4, 5], "block 2");
+    }
+
     proptest! {
         #[test]
         fn recovered_blocks_are_always_the_ones_that_were_sent(
