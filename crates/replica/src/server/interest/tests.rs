@@ -237,6 +237,23 @@ proptest! {
 }
 
 #[test]
+fn an_object_that_walks_out_of_the_known_world_is_still_found() {
+    let mut interest = Interest::new(Policy::Grid(config(Axes::Xy))).unwrap();
+    let centre = |cell: u32| cell as f32 * 50.0 + 25.0;
+    for object in 0..100 {
+        interest.insert(object, placement([centre(object % 10), centre(object / 10), 0.0])).unwrap();
+    }
+    interest.settle();
+    // One cell beyond the end of row 0 lies, on the ring, where row 1 begins: the place that object 10 comes from.
+    let beyond = [centre(10), centre(0), 0.0];
+    interest.set_position(10, beyond);
+    interest.settle();
+    let mut eye = Eye::default();
+    eye.update(&interest, &viewer(beyond), 0);
+    assert!(eye.set.contains(10));
+}
+
+#[test]
 fn a_viewer_that_changes_sides_looks_at_everything_at_once() {
     let mut interest =
         Interest::new(Policy::Grid(GridConfig { refresh_ticks: 100, ..config(Axes::Xy) })).unwrap();

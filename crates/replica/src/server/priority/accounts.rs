@@ -2,7 +2,7 @@
 //!
 //! Only the highest accounts that fit are wanted, not the order of all, so there is no sort: accounts are counted into
 //! levels of a sixteenth of an octave below the highest, and a walk over the levels finds the one at which the budget
-//! ends. Everything above goes, nothing below does, and only that level itself is put in order.
+//! ends. Everything above goes, and only that level itself, and what is left below it, is put in order.
 //!
 //! ```text
 //!   level  bits                     budget 1,000, of which 90 for two distant objects

@@ -90,6 +90,23 @@ fn with_room_for_a_single_object_nobody_starves_either() {
 }
 
 #[test]
+fn the_reserve_takes_at_most_half_of_a_snapshot() {
+    let mut peer = Peer::default();
+    for _ in 0..100 {
+        peer.accounts.accumulate(&crowd()[200..]);
+    }
+    peer.tick(&crowd(), 3 * u32::from(OBJECT_BITS));
+    let first = distant(&peer.chosen);
+    peer.accounts = Accounts::new();
+    peer.tick(&crowd(), 3 * u32::from(OBJECT_BITS));
+    assert_eq!(
+        (first, distant(&peer.chosen)),
+        (3, 1),
+        "by their accounts all three may be distant, by reserve one"
+    );
+}
+
+#[test]
 fn a_reserve_after_the_budget_sends_51_near_and_ours_49_and_2_distant() {
     let (pending, budget_bits) = (crowd(), 819 * 8);
     let mut literal = pending.clone();
