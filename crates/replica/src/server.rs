@@ -58,6 +58,8 @@ pub struct ReplicaServer {
     cache: Cache,
     peers: Vec<Option<Box<Peer>>>,
     shared: Shared,
+    /// Who may see each object, by its slot in the world.
+    audiences: Vec<VisibleTo>,
     tick: Tick,
     baseline_ticks: u32,
 }
@@ -73,6 +75,7 @@ impl ReplicaServer {
             cache: Cache::default(),
             peers: Vec::new(),
             shared: Shared::default(),
+            audiences: Vec::new(),
             tick: Tick(0),
             baseline_ticks: config.baseline_ticks,
         })
@@ -98,11 +101,16 @@ impl ReplicaServer {
         self.cache.encodes()
     }
 
-    /// Restricts who may see an object.
+    /// Restricts who may see an object. Said before the tick in which it appears, nobody else ever hears of it.
     pub fn set_visible_to(&mut self, index: ObjectIndex, visible_to: VisibleTo) {
-        if self.world.contains(index) {
-            self.interest.set_visible_to(index.slot() as u32, visible_to);
+        if !self.world.contains(index) {
+            return;
         }
+        if self.audiences.len() <= index.slot() {
+            self.audiences.resize(index.slot() + 1, VisibleTo::Everyone);
+        }
+        self.audiences[index.slot()] = visible_to;
+        self.interest.set_visible_to(index.slot() as u32, visible_to);
     }
 
     /// A peer that holds nothing yet.
@@ -142,11 +150,15 @@ impl ReplicaServer {
         let world = &self.world;
         for index in world.despawned() {
             self.interest.remove(index.slot() as u32);
+            if let Some(audience) = self.audiences.get_mut(index.slot()) {
+                *audience = VisibleTo::Everyone;
+            }
         }
         for &index in world.spawned() {
             let Some(object) = world.object(index) else { continue };
             let (position, radius_metres) = (object.position(), object.relevance_radius());
-            let placement = Placement { position, radius_metres, visible_to: VisibleTo::Everyone };
+            let visible_to = self.audiences.get(index.slot()).copied().unwrap_or_default();
+            let placement = Placement { position, radius_metres, visible_to };
             // An index and a radius that the world took are within the ranges of interest too.
             let _in_range = self.interest.insert(index.slot() as u32, placement);
         }

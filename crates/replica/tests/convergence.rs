@@ -1,6 +1,6 @@
 //! Random worlds over a bad network: in the end every client holds what the server has, and never what it may not see.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use netloom_replica::class::{Class, ClassId};
 use netloom_replica::client::ReplicaClient;
@@ -8,7 +8,7 @@ use netloom_replica::codec::Codes;
 use netloom_replica::server::interest::{GridConfig, Policy, VisibleTo};
 use netloom_replica::server::{PeerConfig, ReplicaPeer, ReplicaServer, ServerConfig};
 use netloom_replica::world::{ClassTable, ObjectIndex, OwnerId, Spawn, TeamId, World, WorldConfig};
-use netloom_wire::schema::{FieldKind, SyncFlags, Value};
+use netloom_wire::schema::{Audience, FieldKind, SyncFlags, Value};
 use netloom_wire::{ObjectId, Profile, Schema};
 
 /// xorshift64*: enough to make trouble with.
@@ -45,12 +45,14 @@ fn classes() -> Vec<Class> {
         .field("rotation", FieldKind::Rotation(Profile::Standard), public, 254)
         .field("health", FieldKind::int(0, 100).unwrap(), public, 100)
         .field("ammo", FieldKind::int(0, 999).unwrap(), SyncFlags::OWNER_SYNC, 50)
+        .field("hidden", FieldKind::Bool, public, 20)
         .field("secret", FieldKind::int(0, 9).unwrap(), SyncFlags::NO_SYNC, 10)
         .field("name", FieldKind::Text { bytes_max: 20 }, public, 1)
         .build()
         .unwrap();
     let crate_ = Schema::builder("crate")
         .field("position", FieldKind::Position(Profile::Standard), public, 255)
+        .field("hidden", FieldKind::Bool, public, 20)
         .build()
         .unwrap();
     vec![Class::new(ship).unwrap(), Class::new(crate_).unwrap()]
@@ -73,7 +75,6 @@ struct Game {
     server: ReplicaServer,
     remotes: Vec<Remote>,
     objects: Vec<ObjectIndex>,
-    hidden: BTreeMap<u32, u16>,
     now: u32,
     sequence: u64,
     loss_percent: u64,
@@ -104,17 +105,7 @@ impl Game {
             })
             .collect();
         let rng = Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        Game {
-            rng,
-            server,
-            remotes,
-            objects: Vec::new(),
-            hidden: BTreeMap::new(),
-            now: 0,
-            sequence: 0,
-            loss_percent: 20,
-            next_id: 1,
-        }
+        Game { rng, server, remotes, objects: Vec::new(), now: 0, sequence: 0, loss_percent: 20, next_id: 1 }
     }
 
     fn change_world(&mut self) {
@@ -124,7 +115,6 @@ impl Game {
             } else if !self.objects.is_empty() && self.rng.chance(30) {
                 let place = self.rng.below(self.objects.len() as u64) as usize;
                 let index = self.objects.swap_remove(place);
-                self.hidden.remove(&(index.slot() as u32));
                 self.server.world_mut().despawn(index).unwrap();
             }
         }
@@ -161,6 +151,11 @@ impl Game {
         let world = self.server.world_mut();
         let index = world.spawn(Spawn::new(id, class)).unwrap();
         world.set_position(index, [1.0, 2.0, 3.0]).unwrap();
+        if index.slot() % 7 == 3 {
+            let field = world.object(index).unwrap().class().schema().index_of("hidden").unwrap();
+            world.set(index, field, Value::Bool(true)).unwrap();
+            self.server.set_visible_to(index, VisibleTo::Team(1));
+        }
         self.objects.push(index);
     }
 
@@ -168,13 +163,6 @@ impl Game {
         self.now += 1;
         let now = self.now;
         self.server.begin_tick().unwrap();
-        for &index in &self.objects {
-            // Every seventh object is for one team only.
-            if index.slot() % 7 == 3 && !self.hidden.contains_key(&(index.slot() as u32)) {
-                self.hidden.insert(index.slot() as u32, 1);
-                self.server.set_visible_to(index, VisibleTo::Team(1));
-            }
-        }
         let mut out = [0; 600];
         for remote in &mut self.remotes {
             while remote.up.front().is_some_and(|&(at, ..)| at <= now) {
@@ -206,6 +194,7 @@ impl Game {
                 }
                 let (_, sequence, bytes) = remote.down.remove(place);
                 let _read_or_refused = remote.client.handle_snapshot(&bytes);
+                check_secrecy(remote);
                 if sequence != u64::MAX {
                     remote.up.push_back((now + 2, sequence, true));
                 }
@@ -221,7 +210,7 @@ impl Game {
     fn expected(&self, remote: &Remote) -> Vec<Vec<i32>> {
         let mut all: Vec<Vec<i32>> = (self.server.world().iter())
             .filter(|object| {
-                let hidden = self.hidden.contains_key(&(object.index().slot() as u32));
+                let hidden = object.index().slot() % 7 == 3;
                 !hidden
                     || remote.config.team == Some(TeamId(1))
                     || object.owner() == Some(remote.config.owner)
@@ -251,6 +240,16 @@ fn visible_words(
         }
     }
     row
+}
+
+/// Nobody holds what is hidden from him, at any time; but who owned it a moment ago may.
+fn check_secrecy(remote: &Remote) {
+    for object in remote.client.iter() {
+        let class = remote.client.class(object).unwrap();
+        let hidden = class.fields()[class.schema().index_of("hidden").unwrap()].first;
+        let may_see = remote.config.team == Some(TeamId(1)) || object.audience() == Audience::Owner;
+        assert!(object.words()[hidden] == 0 || may_see, "a hidden object");
+    }
 }
 
 fn held(remote: &Remote) -> Vec<Vec<i32>> {
