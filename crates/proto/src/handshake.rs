@@ -18,7 +18,7 @@
 //! repeats until answered; every reply repeats the client's nonce, so that only somebody who saw the request can
 //! forge one.
 //!
-//! This module is the layout of the five packets. [`cookie`] is the server's memory-free memory, [`client`] the
+//! This module is the layout of the five packets. `cookie` is the server's memory-free memory, `client` the
 //! client's side of the exchange.
 
 pub(crate) mod client;

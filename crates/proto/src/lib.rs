@@ -14,7 +14,7 @@
 //! | the bytes of a datagram | [`packet`], [`frame`], [`handshake`] and docs/STANDARD.md |
 //! | what is dropped, and in which order it is checked | [`validate`] |
 //! | keys, cookies, sealing | [`crypto`] |
-//! | the states of a connection | [`state`] and docs/STATE-MACHINE.md |
+//! | the states of a connection | `state` and docs/STATE-MACHINE.md |
 //! | ordering, resending, fragments | `channel` |
 //! | acknowledgements and replay | `receive`, `sent` |
 //! | repeating ahead of need | `redundancy` |
