@@ -234,7 +234,9 @@ impl Connection {
 
     /// Whether this server-side connection goes on and came of a cookie that is not older than one issued then.
     pub fn is_younger_than(&self, cookie_issued: u32) -> bool {
-        self.state != State::Disconnected && self.cookie_issued.wrapping_sub(cookie_issued) as i32 >= 0
+        // A cookie is good for seconds, so one that was issued before this connection's was so only just before.
+        const MILLIS_MAX: u32 = 60_000;
+        self.state != State::Disconnected && self.cookie_issued.wrapping_sub(cookie_issued) < MILLIS_MAX
     }
 
     /// Whether this is a server's connection that waits for its first packet.
