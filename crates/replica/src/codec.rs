@@ -1,0 +1,435 @@
+//! What changed of one object, in as few bits as the receiver's knowledge allows.
+//!
+//! Most of a snapshot is transforms of things that move, and most of a transform follows from the two before it. Both
+//! sides hold the same words of the object at one or two earlier ticks, the baselines. So the sender says only how the
+//! present differs from what they predict:
+//!
+//! ```text
+//!   symbol                what changed and how it is predicted: one code for the combination   (symbol)
+//!   position              three residuals, or in full                                          (position, track)
+//!   rotation              [the dropped component] three residuals, or in full                  (rotation, track)
+//!   other fields          a mask and their values                                              (fields)
+//! ```
+//!
+//! Even motion is predicted best by the line through both baselines, erratic motion by the newer one alone; the sender
+//! chooses per object and says so in the symbol, position and rotation apart. Code tables are static and chosen by the
+//! object's own baselines: nothing is adapted from packet to packet, so that nothing is lost with one, and the bits of
+//! an object depend on no other object and no peer, so that they are encoded once and sent to many.
+//!
+//! An object without visible transform has no symbol: its bits begin with the mask.
+
+mod codes;
+mod fields;
+mod generic;
+mod lanes;
+mod line;
+mod position;
+mod prefix;
+mod residual;
+mod rotation;
+mod run;
+mod symbol;
+mod track;
+
+pub use codes::{Codes, gap_code, read_gap};
+
+use netloom_wire::schema::FieldKind;
+use netloom_wire::{BitReader, BitWriter, ReadError, WriteError};
+
+use crate::class::Class;
+use fields::{Others, four, triple_range};
+use line::Line;
+use run::{LongRun, Run, ShortRun};
+use symbol::{Change, Past, Place, Turn};
+
+/// Words of an object that the receiver is known to hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Baseline<'a> {
+    /// The words, as the class lays them out.
+    pub words: &'a [i32],
+    /// How many send ticks ago they were the object's.
+    pub age: u32,
+}
+
+/// The content of an object's text and byte fields, which words only number.
+pub trait Blobs {
+    /// The content of the field with this index.
+    fn blob(&self, field: usize) -> &[u8];
+}
+
+/// An object without text and byte fields.
+impl Blobs for () {
+    fn blob(&self, _field: usize) -> &[u8] {
+        &[]
+    }
+}
+
+/// What a receiver learned besides the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// Whether the object jumped, so that nothing may sweep it from its old place to the new one.
+    pub teleported: bool,
+    /// The fields that differ from the newer baseline.
+    pub changed: u64,
+}
+
+/// The bits of one object in one word: 56 bits of code, the first one lowest, and their number in the top byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SmallCode(pub u64);
+
+impl SmallCode {
+    /// The most bits that it holds.
+    pub const BITS_MAX: u32 = 56;
+
+    /// The code.
+    #[inline]
+    pub fn bits(self) -> u64 {
+        self.0 & ((1 << SmallCode::BITS_MAX) - 1)
+    }
+
+    /// How many bits it has; at least one.
+    #[inline]
+    pub fn length(self) -> u32 {
+        (self.0 >> SmallCode::BITS_MAX) as u32
+    }
+}
+
+/// Appends the visible fields of an object that differ from what the receiver can predict.
+///
+/// `visible` has a bit for each field, as [`Class::visible`] gives it; `newer` is the younger of the two baselines. An
+/// `older` one that is not older than `newer` is ignored. Whatever does not fit or lies out of range becomes the
+/// writer's failure.
+///
+/// # Panics
+/// If any words are fewer than the class has.
+#[allow(
+    clippy::too_many_arguments,
+    reason = "a pure function of two baselines, the present, and how to write it"
+)]
+pub fn encode(
+    class: &Class,
+    visible: u64,
+    current: &[i32],
+    newer: Baseline<'_>,
+    older: Option<Baseline<'_>>,
+    teleported: bool,
+    blobs: &impl Blobs,
+    codes: &Codes,
+    writer: &mut BitWriter<'_>,
+) {
+    let shape = Shape::of(class, visible);
+    let others = Others::new(class, shape.others, current, newer.words);
+    if shape.has_transform() {
+        let known = Known { newer, older: usable(newer, older) };
+        if !shape.append::<ShortRun>(&known, current, teleported, others.any_changed(), codes, writer) {
+            shape.append::<LongRun>(&known, current, teleported, others.any_changed(), codes, writer);
+        }
+    }
+    if others.any_changed() || (!shape.has_transform() && shape.others != 0) {
+        others.write(blobs, codes, writer);
+    }
+}
+
+/// The bits that [`encode`] appends, if they fit one word and say nothing but the transform.
+///
+/// # Panics
+/// If any words are fewer than the class has.
+#[inline]
+pub fn encode_small(
+    class: &Class,
+    visible: u64,
+    current: &[i32],
+    newer: Baseline<'_>,
+    older: Option<Baseline<'_>>,
+    teleported: bool,
+    codes: &Codes,
+) -> Option<SmallCode> {
+    let shape = Shape::of(class, visible);
+    if !shape.has_transform() || Others::new(class, shape.others, current, newer.words).any_changed() {
+        return None;
+    }
+    let known = Known { newer, older: usable(newer, older) };
+    let transform = shape.write::<ShortRun>(&known, current, teleported, false, codes)?;
+    let Transform { symbol, position, rotation } = transform;
+    let length = symbol.length + position.length + rotation.length;
+    if length > SmallCode::BITS_MAX {
+        return None;
+    }
+    let bits = symbol.bits
+        | position.bits << (symbol.length & 63)
+        | rotation.bits << ((symbol.length + position.length) & 63);
+    Some(SmallCode(bits | u64::from(length) << SmallCode::BITS_MAX))
+}
+
+/// Reads what [`encode`] wrote with the same baselines, and leaves the object's words in `words`.
+///
+/// The content of changed text and byte fields goes to `blob`, with the index of the field. After an error `words` hold
+/// anything.
+///
+/// # Panics
+/// If any words are fewer than the class has.
+#[allow(clippy::too_many_arguments, reason = "the mirror of encode")]
+pub fn decode(
+    class: &Class,
+    visible: u64,
+    newer: Baseline<'_>,
+    older: Option<Baseline<'_>>,
+    codes: &Codes,
+    reader: &mut BitReader<'_>,
+    words: &mut [i32],
+    blob: &mut impl FnMut(usize, &[u8]),
+) -> Result<Decoded, ReadError> {
+    let shape = Shape::of(class, visible);
+    words[..class.word_count()].copy_from_slice(&newer.words[..class.word_count()]);
+    let mut decoded = Decoded { teleported: false, changed: 0 };
+    let mut others = shape.others != 0;
+    if shape.has_transform() {
+        let known = Known { newer, older: usable(newer, older) };
+        let change = Change::read(codes, shape.past(&known), reader)?;
+        if change.others && shape.others == 0 {
+            return Err(ReadError::InvalidCode);
+        }
+        decoded.teleported = change.teleported;
+        decoded.changed = shape.read(&known, change, codes, reader, words)?;
+        others = change.others;
+    }
+    if others {
+        decoded.changed |= fields::read(class, shape.others, codes, reader, words, blob)?;
+    }
+    Ok(decoded)
+}
+
+/// The baselines, with the line through them if there is one.
+struct Known<'a> {
+    newer: Baseline<'a>,
+    older: Option<(&'a [i32], Line)>,
+}
+
+fn usable<'a>(newer: Baseline<'_>, older: Option<Baseline<'a>>) -> Option<(&'a [i32], Line)> {
+    let older = older?;
+    Some((older.words, Line::between(newer.age, older.age)?))
+}
+
+impl Known<'_> {
+    /// The four words of a transform field, newer and older.
+    #[inline]
+    fn at(&self, first: usize) -> ([i32; 4], Option<([i32; 4], Line)>) {
+        (four(self.newer.words, first), self.older.map(|(words, line)| (four(words, first), line)))
+    }
+}
+
+/// Where a transform field is.
+#[derive(Clone, Copy)]
+struct Spot {
+    field: usize,
+    first: usize,
+    kind: FieldKind,
+}
+
+/// What of an object the receiver sees.
+struct Shape {
+    position: Option<Spot>,
+    rotation: Option<Spot>,
+    /// The other visible fields.
+    others: u64,
+}
+
+/// The bits of a transform.
+struct Transform<R> {
+    symbol: ShortRun,
+    position: R,
+    rotation: R,
+}
+
+impl Shape {
+    #[inline]
+    fn of(class: &Class, visible: u64) -> Shape {
+        let mut shape = Shape { position: None, rotation: None, others: 0 };
+        for (field, words) in class.fields().iter().enumerate() {
+            if visible >> field & 1 == 0 {
+                continue;
+            }
+            let spot = Spot { field, first: words.first, kind: words.kind };
+            match words.kind {
+                FieldKind::Position(_) => shape.position = Some(spot),
+                FieldKind::Rotation(_) => shape.rotation = Some(spot),
+                _ => shape.others |= 1 << field,
+            }
+        }
+        shape
+    }
+
+    #[inline]
+    fn has_transform(&self) -> bool {
+        self.position.is_some() || self.rotation.is_some()
+    }
+
+    #[inline]
+    fn past(&self, known: &Known<'_>) -> Past {
+        let Some((older, _)) = known.older else { return Past::UNKNOWN };
+        let differs = |spot: Option<Spot>| {
+            spot.is_some_and(|spot| four(older, spot.first) != four(known.newer.words, spot.first))
+        };
+        Past::of(differs(self.position), differs(self.rotation))
+    }
+
+    /// Appends the transform, or fails the writer if words are out of range. False if a part did not fit its run.
+    fn append<R: Run>(
+        &self,
+        known: &Known<'_>,
+        current: &[i32],
+        teleported: bool,
+        others: bool,
+        codes: &Codes,
+        writer: &mut BitWriter<'_>,
+    ) -> bool {
+        let Some(transform) = self.write::<R>(known, current, teleported, others, codes) else {
+            writer.fail(WriteError::OutOfRange);
+            return true;
+        };
+        let Transform { symbol, position, rotation } = transform;
+        let fits = position.length() <= R::BITS_MAX && rotation.length() <= R::BITS_MAX;
+        if fits {
+            symbol.write(writer);
+            position.write(writer);
+            rotation.write(writer);
+        }
+        fits
+    }
+
+    /// `None` if words are out of range.
+    #[inline]
+    fn write<R: Run>(
+        &self,
+        known: &Known<'_>,
+        current: &[i32],
+        teleported: bool,
+        others: bool,
+        codes: &Codes,
+    ) -> Option<Transform<R>> {
+        let (place, position) = match self.position {
+            Some(spot) => write_position(spot, known, four(current, spot.first), codes)?,
+            None => (Place::Same, R::default()),
+        };
+        let (turn, rotation) = match self.rotation {
+            Some(spot) => write_rotation(spot, known, four(current, spot.first), codes)?,
+            None => (Turn::Same, R::default()),
+        };
+        let mut symbol = ShortRun::default();
+        Change { teleported, place, turn, others }.write(codes, self.past(known), &mut symbol);
+        Some(Transform { symbol, position, rotation })
+    }
+
+    /// Reads position and rotation into `words` and returns which of the two fields changed.
+    #[inline]
+    fn read(
+        &self,
+        known: &Known<'_>,
+        change: Change,
+        codes: &Codes,
+        reader: &mut BitReader<'_>,
+        words: &mut [i32],
+    ) -> Result<u64, ReadError> {
+        let mut changed = 0;
+        if change.place != Place::Same {
+            let spot = self.position.ok_or(ReadError::InvalidCode)?;
+            read_position(spot, known, change.place, codes, reader, words)?;
+            changed |= 1 << spot.field;
+        }
+        if change.turn != Turn::Same {
+            let spot = self.rotation.ok_or(ReadError::InvalidCode)?;
+            read_rotation(spot, known, change.turn, codes, reader, words)?;
+            changed |= 1 << spot.field;
+        }
+        Ok(changed)
+    }
+}
+
+#[inline]
+fn position_known(spot: Spot, known: &Known<'_>) -> Option<position::Known> {
+    let (newer, older) = known.at(spot.first);
+    position::Known::new(newer, older, triple_range(spot.kind)?)
+}
+
+#[inline]
+fn rotation_known(spot: Spot, known: &Known<'_>) -> Option<rotation::Known> {
+    let FieldKind::Rotation(profile) = spot.kind else { return None };
+    let (newer, older) = known.at(spot.first);
+    Some(rotation::Known::new(newer, older, profile.rotation_width()?.half()))
+}
+
+#[inline]
+fn write_position<R: Run>(
+    spot: Spot,
+    known: &Known<'_>,
+    words: [i32; 4],
+    codes: &Codes,
+) -> Option<(Place, R)> {
+    let absolute = || Some((Place::Absolute, fields::whole(spot.kind, words)?));
+    match position_known(spot, known) {
+        Some(known) if known.contains(words) => {
+            let (place, run) = known.write::<R>(codes, words);
+            if run.length() <= known.absolute_bits() { Some((place, run)) } else { absolute() }
+        }
+        _ if words == four(known.newer.words, spot.first) => Some((Place::Same, R::default())),
+        _ => absolute(),
+    }
+}
+
+#[inline]
+fn write_rotation<R: Run>(
+    spot: Spot,
+    known: &Known<'_>,
+    words: [i32; 4],
+    codes: &Codes,
+) -> Option<(Turn, R)> {
+    let absolute = || Some((Turn::Absolute, fields::whole(spot.kind, words)?));
+    match rotation_known(spot, known) {
+        Some(known) if !known.contains(words) => None,
+        Some(known) => {
+            let (turn, run) = known.write::<R>(codes, words);
+            if run.length() <= known.absolute_bits() { Some((turn, run)) } else { absolute() }
+        }
+        None if words == four(known.newer.words, spot.first) => Some((Turn::Same, R::default())),
+        None => absolute(),
+    }
+}
+
+#[inline]
+fn read_position(
+    spot: Spot,
+    known: &Known<'_>,
+    place: Place,
+    codes: &Codes,
+    reader: &mut BitReader<'_>,
+    words: &mut [i32],
+) -> Result<(), ReadError> {
+    let target = &mut words[spot.first..spot.first + 4];
+    if place == Place::Absolute {
+        return fields::read_whole(spot.kind, reader, target);
+    }
+    let known = position_known(spot, known).ok_or(ReadError::InvalidCode)?;
+    target.copy_from_slice(&known.read(place, codes, reader)?);
+    Ok(())
+}
+
+#[inline]
+fn read_rotation(
+    spot: Spot,
+    known: &Known<'_>,
+    turn: Turn,
+    codes: &Codes,
+    reader: &mut BitReader<'_>,
+    words: &mut [i32],
+) -> Result<(), ReadError> {
+    let target = &mut words[spot.first..spot.first + 4];
+    if turn == Turn::Absolute {
+        return fields::read_whole(spot.kind, reader, target);
+    }
+    let known = rotation_known(spot, known).ok_or(ReadError::InvalidCode)?;
+    target.copy_from_slice(&known.read(turn, codes, reader)?);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

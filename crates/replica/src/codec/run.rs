@@ -1,0 +1,80 @@
+//! Bits on their way to a writer or a cache entry.
+
+use netloom_wire::BitWriter;
+
+use super::prefix::Code;
+
+/// Takes bits, the first one lowest, and counts them whether it can keep them or not.
+pub(super) trait Run: Copy + Default {
+    /// The most bits that are kept.
+    const BITS_MAX: u32;
+
+    /// Appends `count` bits, at most 64; those of `bits` above them must be zero.
+    fn put(&mut self, bits: u64, count: u32);
+
+    /// How many bits were put.
+    fn length(&self) -> u32;
+
+    /// Appends the run, which must have been kept, to a writer.
+    fn write(&self, writer: &mut BitWriter<'_>);
+
+    /// Appends a code.
+    #[inline]
+    fn put_code(&mut self, code: Code) {
+        self.put(u64::from(code.bits), u32::from(code.length));
+    }
+}
+
+/// Up to 64 bits: nearly every position and rotation.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ShortRun {
+    pub bits: u64,
+    pub length: u32,
+}
+
+/// Up to 128 bits: three residuals of any size, and any transform in full.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LongRun {
+    pub bits: u128,
+    pub length: u32,
+}
+
+impl Run for ShortRun {
+    const BITS_MAX: u32 = 64;
+
+    #[inline]
+    fn put(&mut self, bits: u64, count: u32) {
+        self.bits |= bits << (self.length & 63);
+        self.length += count;
+    }
+
+    #[inline]
+    fn length(&self) -> u32 {
+        self.length
+    }
+
+    #[inline]
+    fn write(&self, writer: &mut BitWriter<'_>) {
+        writer.append_bits(self.bits, self.length);
+    }
+}
+
+impl Run for LongRun {
+    const BITS_MAX: u32 = 128;
+
+    #[inline]
+    fn put(&mut self, bits: u64, count: u32) {
+        self.bits |= u128::from(bits) << (self.length & 127);
+        self.length += count;
+    }
+
+    #[inline]
+    fn length(&self) -> u32 {
+        self.length
+    }
+
+    fn write(&self, writer: &mut BitWriter<'_>) {
+        writer.append_bits(self.bits as u64, self.length.min(64));
+        writer.append_bits((self.bits >> 64) as u64, self.length.saturating_sub(64));
+    }
+}

@@ -1,0 +1,132 @@
+//! The one symbol that says what changed.
+//!
+//! Whether an object moved, turned, how it is predicted and whether other fields changed go together: what flies turns,
+//! what rests does neither. One code for the combination costs less than one for each.
+//!
+//! ```text
+//!   symbol = place + 5 × turn + 35 × (1 if other fields follow)        70: the object teleported, another symbol follows
+//! ```
+//!
+//! The table is chosen by what the object did between the baselines.
+
+use netloom_wire::{BitReader, ReadError};
+
+use super::codes::Codes;
+use super::run::Run;
+
+/// How a position is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// As in the newer baseline.
+    Same = 0,
+    /// Exactly as predicted by the line.
+    Predicted = 1,
+    /// Differences from the newer baseline follow.
+    FromNewer = 2,
+    /// Differences from the line follow.
+    FromLine = 3,
+    /// The position follows.
+    Absolute = 4,
+}
+
+/// How a rotation is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// As in the newer baseline.
+    Same = 0,
+    /// Exactly as predicted by the arc.
+    Predicted = 1,
+    /// Differences from the newer baseline follow.
+    FromNewer = 2,
+    /// The same, after the component that was dropped.
+    FromNewerDropping = 3,
+    /// Differences from the arc follow.
+    FromLine = 4,
+    /// The same, after the component that was dropped.
+    FromLineDropping = 5,
+    /// The rotation follows.
+    Absolute = 6,
+}
+
+const PLACES: [Place; 5] =
+    [Place::Same, Place::Predicted, Place::FromNewer, Place::FromLine, Place::Absolute];
+
+const TURNS: [Turn; 7] = [
+    Turn::Same,
+    Turn::Predicted,
+    Turn::FromNewer,
+    Turn::FromNewerDropping,
+    Turn::FromLine,
+    Turn::FromLineDropping,
+    Turn::Absolute,
+];
+
+const COMBINATIONS: usize = PLACES.len() * TURNS.len();
+const TELEPORT: u8 = 2 * COMBINATIONS as u8;
+
+/// All symbols.
+pub(super) const SYMBOLS: usize = TELEPORT as usize + 1;
+
+/// Tables: one baseline only; or two, and the object rested, moved, turned, did both.
+pub(super) const SYMBOL_TABLES: usize = 5;
+
+/// What an object did between its baselines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Past(usize);
+
+impl Past {
+    /// There is no line through two baselines.
+    pub const UNKNOWN: Past = Past(0);
+
+    #[inline]
+    pub fn of(moved: bool, turned: bool) -> Past {
+        Past(1 + usize::from(moved) + 2 * usize::from(turned))
+    }
+}
+
+/// What changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    pub teleported: bool,
+    pub place: Place,
+    pub turn: Turn,
+    pub others: bool,
+}
+
+impl Change {
+    #[inline]
+    pub fn write(self, codes: &Codes, past: Past, run: &mut impl Run) {
+        let table = codes.symbol(past.0);
+        if self.teleported {
+            run.put_code(table.code(TELEPORT));
+        }
+        let combination = self.place as usize + PLACES.len() * self.turn as usize;
+        let others = if self.others { COMBINATIONS } else { 0 };
+        run.put_code(table.code((combination + others) as u8));
+    }
+
+    #[inline]
+    pub fn read(codes: &Codes, past: Past, reader: &mut BitReader<'_>) -> Result<Change, ReadError> {
+        let table = codes.symbol(past.0);
+        let mut next = || {
+            let (symbol, length) = table.symbol(reader.peek_bits(16));
+            reader.skip_bits(length as usize).map(|()| symbol)
+        };
+        let mut symbol = next()?;
+        let teleported = symbol == TELEPORT;
+        if teleported {
+            symbol = next()?;
+        }
+        let index = usize::from(symbol);
+        if index >= 2 * COMBINATIONS {
+            return Err(ReadError::InvalidCode);
+        }
+        let combination = index % COMBINATIONS;
+        Ok(Change {
+            teleported,
+            place: PLACES[combination % PLACES.len()],
+            turn: TURNS[combination / PLACES.len()],
+            others: index >= COMBINATIONS,
+        })
+    }
+}

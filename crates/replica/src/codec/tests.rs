@@ -1,0 +1,261 @@
+mod motion;
+mod objects;
+
+use netloom_wire::Profile;
+use netloom_wire::delta::run::RUN_MAX;
+use netloom_wire::quantize::WordRange;
+use netloom_wire::schema::{Audience, FieldKind, Schema, SyncFlags};
+use proptest::prelude::*;
+
+use super::*;
+use objects::{Content, Object, Scene, any_scene};
+
+/// More than any object of [`objects`] takes.
+const BUFFER_BYTES: usize = 8192;
+
+/// The bits of the scene's object, and how many.
+fn encoded(scene: &Scene, codes: &Codes) -> (Vec<u8>, usize) {
+    let mut bytes = vec![0; BUFFER_BYTES];
+    let mut writer = BitWriter::new(&mut bytes);
+    let Scene { class, visible, current, newer, older, teleported } = scene;
+    let content = Content(current.contents.clone());
+    encode(
+        class,
+        *visible,
+        &current.words,
+        newer.baseline(),
+        older.as_ref().map(Object::baseline),
+        *teleported,
+        &content,
+        codes,
+        &mut writer,
+    );
+    let bits = writer.bit_len();
+    writer.finish().unwrap();
+    (bytes, bits)
+}
+
+/// A class of a position and a rotation.
+pub(super) fn transform_class(profile: Profile) -> Class {
+    let schema = Schema::builder("thing")
+        .field("position", FieldKind::Position(profile), SyncFlags::PUBLIC_SYNC, 2)
+        .field("rotation", FieldKind::Rotation(profile), SyncFlags::PUBLIC_SYNC, 1);
+    Class::new(schema.build().unwrap()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn any_object_returns_through_any_baselines(scene in any_scene()) {
+        let codes = Codes::generic();
+        let (bytes, bits) = encoded(&scene, &codes);
+        let mut reader = BitReader::with_bit_len(&bytes, bits).unwrap();
+        let mut words = vec![-1; scene.class.word_count()];
+        let mut received = Vec::new();
+        let older = scene.older.as_ref().map(Object::baseline);
+        let decoded = decode(
+            &scene.class, scene.visible, scene.newer.baseline(), older, &codes, &mut reader, &mut words,
+            &mut |field, bytes: &[u8]| received.push((field, bytes.to_vec())),
+        ).unwrap();
+        prop_assert_eq!(reader.remaining_bits(), 0);
+        let mut changed = 0;
+        let mut sent = Vec::new();
+        let mut expected = scene.newer.words.clone();
+        for (index, field) in scene.class.fields().iter().enumerate().filter(|(index, _)| scene.visible >> index & 1 == 1) {
+            let place = field.first..field.first + field.count;
+            if scene.current.words[place.clone()] == scene.newer.words[place.clone()] {
+                continue;
+            }
+            changed |= 1 << index;
+            expected[place.clone()].copy_from_slice(&scene.current.words[place]);
+            if matches!(field.kind, FieldKind::Text { .. } | FieldKind::Bytes { .. }) {
+                sent.push((index, scene.current.contents[index].clone()));
+            }
+        }
+        prop_assert_eq!(words, expected, "hidden fields stay, visible ones arrive");
+        prop_assert_eq!(decoded.changed, changed);
+        prop_assert_eq!(received, sent);
+        let transform = scene.class.fields().iter().enumerate().any(|(index, field)| {
+            matches!(field.kind, FieldKind::Position(_) | FieldKind::Rotation(_)) && scene.visible >> index & 1 == 1
+        });
+        prop_assert_eq!(decoded.teleported, scene.teleported && transform);
+    }
+
+    #[test]
+    fn the_small_code_agrees_bit_for_bit(scene in any_scene()) {
+        let codes = Codes::generic();
+        let small = encode_small(
+            &scene.class, scene.visible, &scene.current.words, scene.newer.baseline(),
+            scene.older.as_ref().map(Object::baseline), scene.teleported, &codes,
+        );
+        let (bytes, bits) = encoded(&scene, &codes);
+        match small {
+            Some(small) => {
+                let expected = BitReader::new(&bytes).read_bits(bits as u32).unwrap();
+                prop_assert_eq!((small.bits(), small.length() as usize), (expected, bits));
+            }
+            None => {
+                let others = scene.class.fields().iter().enumerate().any(|(index, field)| {
+                    let place = field.first..field.first + field.count;
+                    !matches!(field.kind, FieldKind::Position(_) | FieldKind::Rotation(_))
+                        && scene.visible >> index & 1 == 1
+                        && scene.current.words[place.clone()] != scene.newer.words[place]
+                });
+                let transform = scene.class.fields().iter().enumerate().any(|(index, field)| {
+                    matches!(field.kind, FieldKind::Position(_) | FieldKind::Rotation(_))
+                        && scene.visible >> index & 1 == 1
+                });
+                prop_assert!(others || !transform || bits > 56, "{} bits would have fitted", bits);
+            }
+        }
+    }
+
+    #[test]
+    fn any_bits_give_words_in_range_or_an_error(scene in any_scene(), noise in prop::collection::vec(any::<u8>(), 0..200)) {
+        let codes = Codes::generic();
+        // Baselines on a receiver are words that it decoded before, so they are in range.
+        let mut scene = Scene { older: None, newer: scene.current.clone(), ..scene };
+        scene.newer.age = 2;
+        let mut received = scene.newer.clone();
+        let result = decode(
+            &scene.class, scene.visible, scene.newer.baseline(), None, &codes, &mut BitReader::new(&noise),
+            &mut received.words, &mut |field, bytes: &[u8]| received.contents[field] = bytes.to_vec(),
+        );
+        if result.is_ok() {
+            scene.current = received;
+            encoded(&scene, &codes);
+        }
+    }
+
+    #[test]
+    fn gaps_return(gap in 0..=RUN_MAX) {
+        let codes = Codes::generic();
+        let (bits, length) = gap_code(&codes, gap);
+        let bytes = bits.to_le_bytes();
+        let mut reader = BitReader::with_bit_len(&bytes, length as usize).unwrap();
+        prop_assert_eq!(read_gap(&codes, &mut reader, gap), Ok(gap));
+        prop_assert_eq!(reader.remaining_bits(), 0);
+        if gap > 0 {
+            let mut reader = BitReader::with_bit_len(&bytes, length as usize).unwrap();
+            prop_assert_eq!(read_gap(&codes, &mut reader, gap - 1), Err(ReadError::OutOfRange));
+        }
+    }
+}
+
+#[test]
+fn the_generic_set_has_a_fixed_name() {
+    assert_eq!(Codes::generic().id(), 0xd7d2_9097, "another set needs another name on both sides");
+}
+
+#[test]
+fn words_out_of_range_fail_the_writer_and_have_no_small_code() {
+    let class = transform_class(Profile::Standard);
+    let codes = Codes::generic();
+    let good = [1, 2, 3, 0, 3, 10, 20, 30];
+    let limit = WordRange::symmetric(32_767).max();
+    let bad = [
+        [limit + 1, 2, 3, 0, 3, 10, 20, 30],
+        [1, 2, 3, 0, 4, 10, 20, 30],
+        [1, 2, 3, 0, 3, 512, 20, 30],
+        [1, 2, 3, 0, 3, 500, 500, 500],
+        [f32::NAN.to_bits() as i32, 2, 3, 1, 3, 10, 20, 30],
+    ];
+    for words in bad {
+        let newer = Baseline { words: &good, age: 1 };
+        let mut bytes = [0; 64];
+        let mut writer = BitWriter::new(&mut bytes);
+        encode(&class, 3, &words, newer, None, false, &(), &codes, &mut writer);
+        assert_eq!(writer.finish(), Err(WriteError::OutOfRange), "{words:?}");
+        assert_eq!(encode_small(&class, 3, &words, newer, None, false, &codes), None, "{words:?}");
+    }
+}
+
+#[test]
+fn a_full_buffer_is_the_writers_failure() {
+    let class = transform_class(Profile::Standard);
+    let newer = Baseline { words: &[0, 0, 0, 0, 3, 0, 0, 0], age: 1 };
+    let mut bytes = [0; 2];
+    let mut writer = BitWriter::new(&mut bytes);
+    encode(
+        &class,
+        3,
+        &[900, 800, 700, 0, 3, 9, 99, 200],
+        newer,
+        None,
+        false,
+        &(),
+        &Codes::generic(),
+        &mut writer,
+    );
+    assert_eq!(writer.finish(), Err(WriteError::BufferFull));
+}
+
+#[test]
+fn codes_that_the_class_or_the_baselines_do_not_allow_are_refused() {
+    let codes = Codes::generic();
+    let class = transform_class(Profile::Standard);
+    let rest = [0, 0, 0, 0, 3, 0, 0, 0];
+    let raw = [0, 0, 0, 1, 3, 0, 0, 0];
+    let write = |change: Change| {
+        let mut run = LongRun::default();
+        change.write(&codes, Past::UNKNOWN, &mut run);
+        run.put(0, 60);
+        run.bits.to_le_bytes()
+    };
+    let read = |bytes: [u8; 16], visible: u64, newer: &[i32]| {
+        let newer = Baseline { words: newer, age: 1 };
+        let mut words = [0; 8];
+        decode(
+            &class,
+            visible,
+            newer,
+            None,
+            &codes,
+            &mut BitReader::new(&bytes),
+            &mut words,
+            &mut |_, _: &[u8]| {},
+        )
+    };
+    let change = Change { teleported: false, place: Place::Same, turn: Turn::Same, others: false };
+    assert!(read(write(change), 3, &rest).is_ok());
+    let needs_line = [
+        Change { place: Place::Predicted, ..change },
+        Change { place: Place::FromLine, ..change },
+        Change { turn: Turn::Predicted, ..change },
+        Change { turn: Turn::FromLineDropping, ..change },
+        Change { others: true, ..change },
+    ];
+    for change in needs_line {
+        assert_eq!(read(write(change), 3, &rest), Err(ReadError::InvalidCode), "{change:?}");
+    }
+    let moved = Change { place: Place::FromNewer, ..change };
+    let turned = Change { turn: Turn::FromNewer, ..change };
+    assert!(read(write(moved), 3, &rest).is_ok());
+    assert_eq!(read(write(moved), 3, &raw), Err(ReadError::InvalidCode), "no words to differ from");
+    assert_eq!(read(write(moved), 2, &rest), Err(ReadError::InvalidCode), "the position is hidden");
+    assert_eq!(read(write(turned), 1, &rest), Err(ReadError::InvalidCode), "the rotation is hidden");
+}
+
+#[test]
+fn a_class_is_seen_by_each_audience_in_its_own_bits() {
+    let schema = Schema::builder("soldier")
+        .field("position", FieldKind::Position(Profile::Standard), SyncFlags::PUBLIC_SYNC, 9)
+        .field("ammo", FieldKind::int(0, 999).unwrap(), SyncFlags::OWNER_SYNC, 5);
+    let class = Class::new(schema.build().unwrap()).unwrap();
+    let codes = Codes::generic();
+    let length = |ammo: i32, audience: Audience| {
+        let mut bytes = [0; 32];
+        let mut writer = BitWriter::new(&mut bytes);
+        let newer = Baseline { words: &[5, 5, 5, 0, 10], age: 1 };
+        let visible = class.visible(audience);
+        encode(&class, visible, &[6, 5, 5, 0, ammo], newer, None, false, &(), &codes, &mut writer);
+        (writer.bit_len(), bytes)
+    };
+    assert_eq!(
+        length(10, Audience::Public),
+        length(900, Audience::Public),
+        "the public learns nothing of ammo"
+    );
+    assert_ne!(length(10, Audience::Owner).1, length(900, Audience::Owner).1);
+}
