@@ -74,10 +74,9 @@ fn bits_per_update(ages: (u32, Option<u32>), step: impl Fn(&mut Body, &mut Noise
     let (mut bits, mut updates) = (0, 0);
     for tick in 8..SEND_TICKS {
         let mut next_slot = 0;
-        for slot in 0..OBJECTS {
+        for (slot, current) in frames[tick].iter().enumerate() {
             let at = |age: u32| Baseline { words: &frames[tick - age as usize][slot], age };
             let (newer, older) = (at(ages.0), ages.1.map(at));
-            let current = &frames[tick][slot];
             if current == newer.words {
                 continue;
             }
