@@ -4,7 +4,8 @@ use netloom_wire::quantize::WordRange;
 use netloom_wire::{BitReader, ReadError};
 
 use super::codes::Codes;
-use super::line::{Line, size, subtract};
+use super::lanes::{Lanes, integer, lanes, size, subtract};
+use super::line::Line;
 use super::run::Run;
 use super::symbol::Place;
 use super::track::{Source, Track};
@@ -12,9 +13,8 @@ use super::track::{Source, Track};
 /// What the receiver knows: the newer position, and the older one if there is a line through both.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
-    newer: [i64; 3],
-    /// How far the object went between the baselines, and their line.
-    rise: Option<([i64; 3], Line)>,
+    newer: [i32; 4],
+    line: Option<([i32; 4], Line)>,
     range: WordRange,
 }
 
@@ -22,12 +22,8 @@ impl Known {
     /// `None` if the newer position is no words of `range` but the bits of singles, from which nothing is predicted.
     #[inline]
     pub fn new(newer: [i32; 4], older: Option<([i32; 4], Line)>, range: WordRange) -> Option<Known> {
-        let [x, y, z, raw] = newer;
-        let newer = [x, y, z].map(i64::from);
-        let rise = older.and_then(|([x, y, z, raw], line)| {
-            (raw == 0).then(|| (subtract(newer, [x, y, z].map(i64::from)), line))
-        });
-        (raw == 0).then_some(Known { newer, rise, range })
+        let line = older.filter(|(older, _)| older[3] == 0);
+        (newer[3] == 0).then_some(Known { newer, line, range })
     }
 
     /// Whether `words` are a position of this range.
@@ -50,51 +46,64 @@ impl Known {
     #[inline]
     pub fn write<R: Run>(&self, codes: &Codes, words: [i32; 4]) -> (Place, R) {
         let mut run = R::default();
-        let words = [words[0], words[1], words[2]];
-        let mut differences = subtract(words.map(i64::from), self.newer);
-        let distance = size(differences);
-        if distance == 0 {
+        if words == self.newer {
             return (Place::Same, run);
         }
+        let newer = lanes(self.newer);
+        let mut differences = subtract(lanes(words), newer);
         let mut track = Track { source: Source::Newer, motion: None, range: self.range };
-        let mut place = Place::FromNewer;
-        if let Some((rise, line)) = self.rise {
-            let by_line = subtract(words.map(i64::from), self.on_line(rise, line));
-            let distance_by_line = size(by_line);
-            if distance_by_line == 0 {
+        if let Some((older, line)) = self.line {
+            let rise = subtract(newer, lanes(older));
+            let by_line = subtract(lanes(words), line.extrapolate(newer, rise, self.range));
+            let distance = size(by_line);
+            if distance == 0.0 {
                 return (Place::Predicted, run);
             }
-            track.motion = Some(line.motion(rise));
-            if 5 * distance_by_line <= 4 * distance {
-                (differences, track.source, place) = (by_line, Source::Line, Place::FromLine);
-            }
+            let better = 5.0 * distance <= 4.0 * size(differences);
+            differences = if better { by_line } else { differences };
+            track.source = if better { Source::Line } else { Source::Newer };
+            track.motion = Some(line.motion(size(rise)));
         }
-        track.write(codes, words, differences, &mut run);
+        let [x, y, z, _] = differences.map(integer);
+        track.write(codes, [words[0], words[1], words[2]], [x, y, z], &mut run);
+        let place = match track.source {
+            Source::Newer => Place::FromNewer,
+            Source::Line => Place::FromLine,
+        };
         (place, run)
     }
 
     /// The position that was said as `place`.
     #[inline]
-    pub fn read(&self, place: Place, codes: &Codes, reader: &mut BitReader<'_>) -> Result<[i32; 4], ReadError> {
-        let (source, predicted) = match (place, self.rise) {
-            (Place::Same | Place::FromNewer, _) => (Source::Newer, self.newer),
-            (Place::Predicted | Place::FromLine, Some((rise, line))) => (Source::Line, self.on_line(rise, line)),
-            _ => return Err(ReadError::InvalidCode),
+    pub fn read(
+        &self,
+        place: Place,
+        codes: &Codes,
+        reader: &mut BitReader<'_>,
+    ) -> Result<[i32; 4], ReadError> {
+        let source = match place {
+            Place::Same => return Ok(self.newer),
+            Place::Absolute => return Err(ReadError::InvalidCode),
+            Place::FromNewer => Source::Newer,
+            Place::Predicted | Place::FromLine => Source::Line,
         };
+        let newer = lanes(self.newer);
+        let rise = self.line.map(|(older, line)| (subtract(newer, lanes(older)), line));
+        let predicted: Lanes = match source {
+            Source::Newer => newer,
+            Source::Line => {
+                let (rise, line) = rise.ok_or(ReadError::InvalidCode)?;
+                line.extrapolate(newer, rise, self.range)
+            }
+        };
+        let predicted = predicted.map(integer);
         let [x, y, z] = match place {
-            Place::Same | Place::Predicted => predicted.map(|word| word as i32),
+            Place::Predicted => [predicted[0] as i32, predicted[1] as i32, predicted[2] as i32],
             _ => {
-                let motion = self.rise.map(|(rise, line)| line.motion(rise));
+                let motion = rise.map(|(rise, line)| line.motion(size(rise)));
                 Track { source, motion, range: self.range }.read(codes, |axis, _| predicted[axis], reader)?
             }
         };
         Ok([x, y, z, 0])
-    }
-
-    #[inline]
-    fn on_line(&self, rise: [i64; 3], line: Line) -> [i64; 3] {
-        let steps = line.steps(rise);
-        let axis = |axis: usize| i64::from(self.range.clamp(self.newer[axis] + steps[axis]));
-        [axis(0), axis(1), axis(2)]
     }
 }

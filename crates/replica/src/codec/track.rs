@@ -7,7 +7,7 @@ use netloom_wire::quantize::WordRange;
 use netloom_wire::{BitReader, ReadError};
 
 use super::codes::Codes;
-use super::residual::{Family, Scale, within};
+use super::residual::{self, Family, Scale, within};
 use super::run::Run;
 
 /// What the words are predicted from.
@@ -35,7 +35,7 @@ impl Track {
         let [first, second, _] = differences.map(i64::unsigned_abs);
         let scales = [self.first_scale(), self.next_scale(2 * first), self.next_scale(first + second)];
         for axis in 0..3 {
-            codes.residual().write(scales[axis], words[axis], differences[axis], self.range, run);
+            residual::write(codes, scales[axis], words[axis], differences[axis], self.range, run);
         }
     }
 
@@ -60,12 +60,12 @@ impl Track {
     /// The differences that `bits` begin with and their number of bits, if all are small.
     #[inline]
     fn glance(&self, codes: &Codes, bits: u64) -> Option<([i64; 3], u32)> {
-        let (first, used) = codes.residual().glance(self.first_scale(), bits)?;
+        let (first, used) = residual::glance(codes, self.first_scale(), bits)?;
         let (second, length) =
-            codes.residual().glance(self.next_scale(2 * first.unsigned_abs()), bits >> used)?;
+            residual::glance(codes, self.next_scale(2 * first.unsigned_abs()), bits >> used)?;
         let used = used + length;
         let scale = self.next_scale(first.unsigned_abs() + second.unsigned_abs());
-        let (third, length) = codes.residual().glance(scale, bits >> used)?;
+        let (third, length) = residual::glance(codes, scale, bits >> used)?;
         Some(([first, second, third], used + length))
     }
 
@@ -77,7 +77,7 @@ impl Track {
     ) -> Result<[i32; 3], ReadError> {
         let read = |scale, axis, led, reader: &mut BitReader<'_>| {
             let predicted = predicted(axis, led);
-            let word = codes.residual().read(scale, predicted, self.range, reader)?;
+            let word = residual::read(codes, scale, predicted, self.range, reader)?;
             Ok((word, i64::from(word) - predicted))
         };
         let (x, led) = read(self.first_scale(), 0, 0, reader)?;
