@@ -21,6 +21,7 @@
 mod codes;
 mod fields;
 mod generic;
+mod lanes;
 mod line;
 mod position;
 mod prefix;
@@ -37,7 +38,7 @@ use netloom_wire::{BitReader, BitWriter, ReadError, WriteError};
 
 use crate::class::Class;
 use fields::{Others, four, triple_range};
-use line::{Lanes, Line};
+use line::Line;
 use run::{LongRun, Run, ShortRun};
 use symbol::{Change, Past, Place, Turn};
 
@@ -119,9 +120,9 @@ pub fn encode(
     let shape = Shape::of(class, visible);
     let others = Others::new(class, shape.others, current, newer.words);
     if shape.has_transform() {
-        let known = Known::new(&shape, newer, older);
-        if !known.append::<ShortRun>(current, teleported, others.any_changed(), codes, writer) {
-            known.append::<LongRun>(current, teleported, others.any_changed(), codes, writer);
+        let known = Known { newer, older: usable(newer, older) };
+        if !shape.append::<ShortRun>(&known, current, teleported, others.any_changed(), codes, writer) {
+            shape.append::<LongRun>(&known, current, teleported, others.any_changed(), codes, writer);
         }
     }
     if others.any_changed() || (!shape.has_transform() && shape.others != 0) {
@@ -147,8 +148,8 @@ pub fn encode_small(
     if !shape.has_transform() || Others::new(class, shape.others, current, newer.words).any_changed() {
         return None;
     }
-    let known = Known::new(&shape, newer, older);
-    let transform = known.write::<ShortRun>(current, teleported, false, codes)?;
+    let known = Known { newer, older: usable(newer, older) };
+    let transform = shape.write::<ShortRun>(&known, current, teleported, false, codes)?;
     let Transform { symbol, position, rotation } = transform;
     let length = symbol.length + position.length + rotation.length;
     if length > SmallCode::BITS_MAX {
@@ -183,13 +184,13 @@ pub fn decode(
     let mut decoded = Decoded { teleported: false, changed: 0 };
     let mut others = shape.others != 0;
     if shape.has_transform() {
-        let known = Known::new(&shape, newer, older);
-        let change = Change::read(codes, known.past(), reader)?;
+        let known = Known { newer, older: usable(newer, older) };
+        let change = Change::read(codes, shape.past(&known), reader)?;
         if change.others && shape.others == 0 {
             return Err(ReadError::InvalidCode);
         }
         decoded.teleported = change.teleported;
-        decoded.changed = known.read(change, codes, reader, words)?;
+        decoded.changed = shape.read(&known, change, codes, reader, words)?;
         others = change.others;
     }
     if others {
@@ -198,11 +199,23 @@ pub fn decode(
     Ok(decoded)
 }
 
-/// The line through both baselines, and the words of the older one; `None` if there is no line.
-#[inline]
-fn line_through<'a>(newer: Baseline<'_>, older: Option<Baseline<'a>>) -> Option<(&'a [i32], Line)> {
+/// The baselines, with the line through them if there is one.
+struct Known<'a> {
+    newer: Baseline<'a>,
+    older: Option<(&'a [i32], Line)>,
+}
+
+fn usable<'a>(newer: Baseline<'_>, older: Option<Baseline<'a>>) -> Option<(&'a [i32], Line)> {
     let older = older?;
     Some((older.words, Line::between(newer.age, older.age)?))
+}
+
+impl Known<'_> {
+    /// The four words of a transform field, newer and older.
+    #[inline]
+    fn at(&self, first: usize) -> ([i32; 4], Option<([i32; 4], Line)>) {
+        (four(self.newer.words, first), self.older.map(|(words, line)| (four(words, first), line)))
+    }
 }
 
 /// Where a transform field is.
@@ -219,6 +232,13 @@ struct Shape {
     rotation: Option<Spot>,
     /// The other visible fields.
     others: u64,
+}
+
+/// The bits of a transform.
+struct Transform<R> {
+    symbol: ShortRun,
+    position: R,
+    rotation: R,
 }
 
 impl Shape {
@@ -243,62 +263,27 @@ impl Shape {
     fn has_transform(&self) -> bool {
         self.position.is_some() || self.rotation.is_some()
     }
-}
 
-/// What the receiver knows of an object's transform.
-struct Known<'a> {
-    position: Option<Field<'a>>,
-    rotation: Option<Field<'a>>,
-}
-
-/// What the receiver knows of a transform field.
-#[derive(Clone, Copy)]
-struct Field<'a> {
-    spot: Spot,
-    newer: &'a Lanes,
-    older: Option<(&'a Lanes, Line)>,
-}
-
-/// The bits of a transform.
-struct Transform<R> {
-    symbol: ShortRun,
-    position: R,
-    rotation: R,
-}
-
-impl<'a> Known<'a> {
     #[inline]
-    fn new(shape: &Shape, newer: Baseline<'a>, older: Option<Baseline<'a>>) -> Known<'a> {
-        let older = line_through(newer, older);
-        let field = |spot: Spot| Field {
-            spot,
-            newer: four(newer.words, spot.first),
-            older: older.map(|(words, line)| (four(words, spot.first), line)),
+    fn past(&self, known: &Known<'_>) -> Past {
+        let Some((older, _)) = known.older else { return Past::UNKNOWN };
+        let differs = |spot: Option<Spot>| {
+            spot.is_some_and(|spot| four(older, spot.first) != four(known.newer.words, spot.first))
         };
-        Known { position: shape.position.map(field), rotation: shape.rotation.map(field) }
-    }
-
-    /// What the object did between the baselines.
-    #[inline]
-    fn past(&self) -> Past {
-        let moved = |field: &Field| Some(field.older?.0 != field.newer);
-        let (position, rotation) = (self.position.as_ref().map(moved), self.rotation.as_ref().map(moved));
-        match position.or(rotation) {
-            Some(Some(_)) => Past::of(position.flatten() == Some(true), rotation.flatten() == Some(true)),
-            _ => Past::UNKNOWN,
-        }
+        Past::of(differs(self.position), differs(self.rotation))
     }
 
     /// Appends the transform, or fails the writer if words are out of range. False if a part did not fit its run.
     fn append<R: Run>(
         &self,
+        known: &Known<'_>,
         current: &[i32],
         teleported: bool,
         others: bool,
         codes: &Codes,
         writer: &mut BitWriter<'_>,
     ) -> bool {
-        let Some(transform) = self.write::<R>(current, teleported, others, codes) else {
+        let Some(transform) = self.write::<R>(known, current, teleported, others, codes) else {
             writer.fail(WriteError::OutOfRange);
             return true;
         };
@@ -316,27 +301,22 @@ impl<'a> Known<'a> {
     #[inline]
     fn write<R: Run>(
         &self,
+        known: &Known<'_>,
         current: &[i32],
         teleported: bool,
         others: bool,
         codes: &Codes,
     ) -> Option<Transform<R>> {
-        let (mut place, mut position) = (Place::Same, R::default());
-        if let Some(field) = &self.position {
-            let words = four(current, field.spot.first);
-            if words != field.newer {
-                (place, position) = field.write_position(words, codes)?;
-            }
-        }
-        let (mut turn, mut rotation) = (Turn::Same, R::default());
-        if let Some(field) = &self.rotation {
-            let words = four(current, field.spot.first);
-            if words != field.newer {
-                (turn, rotation) = field.write_rotation(words, codes)?;
-            }
-        }
+        let (place, position) = match self.position {
+            Some(spot) => write_position(spot, known, four(current, spot.first), codes)?,
+            None => (Place::Same, R::default()),
+        };
+        let (turn, rotation) = match self.rotation {
+            Some(spot) => write_rotation(spot, known, four(current, spot.first), codes)?,
+            None => (Turn::Same, R::default()),
+        };
         let mut symbol = ShortRun::default();
-        Change { teleported, place, turn, others }.write(codes, self.past(), &mut symbol);
+        Change { teleported, place, turn, others }.write(codes, self.past(known), &mut symbol);
         Some(Transform { symbol, position, rotation })
     }
 
@@ -344,6 +324,7 @@ impl<'a> Known<'a> {
     #[inline]
     fn read(
         &self,
+        known: &Known<'_>,
         change: Change,
         codes: &Codes,
         reader: &mut BitReader<'_>,
@@ -351,92 +332,103 @@ impl<'a> Known<'a> {
     ) -> Result<u64, ReadError> {
         let mut changed = 0;
         if change.place != Place::Same {
-            let field = self.position.as_ref().ok_or(ReadError::InvalidCode)?;
-            let read = field.read_position(change.place, codes, reader)?;
-            changed |= field.spot.put(read, words);
+            let spot = self.position.ok_or(ReadError::InvalidCode)?;
+            read_position(spot, known, change.place, codes, reader, words)?;
+            changed |= 1 << spot.field;
         }
         if change.turn != Turn::Same {
-            let field = self.rotation.as_ref().ok_or(ReadError::InvalidCode)?;
-            let read = field.read_rotation(change.turn, codes, reader)?;
-            changed |= field.spot.put(read, words);
+            let spot = self.rotation.ok_or(ReadError::InvalidCode)?;
+            read_rotation(spot, known, change.turn, codes, reader, words)?;
+            changed |= 1 << spot.field;
         }
         Ok(changed)
     }
 }
 
-impl Spot {
-    /// Stores the words of the field and returns its bit.
-    #[inline]
-    fn put(&self, lanes: Lanes, words: &mut [i32]) -> u64 {
-        words[self.first..self.first + 4].copy_from_slice(&lanes);
-        1 << self.field
+#[inline]
+fn position_known(spot: Spot, known: &Known<'_>) -> Option<position::Known> {
+    let (newer, older) = known.at(spot.first);
+    position::Known::new(newer, older, triple_range(spot.kind)?)
+}
+
+#[inline]
+fn rotation_known(spot: Spot, known: &Known<'_>) -> Option<rotation::Known> {
+    let FieldKind::Rotation(profile) = spot.kind else { return None };
+    let (newer, older) = known.at(spot.first);
+    Some(rotation::Known::new(newer, older, profile.rotation_width()?.half()))
+}
+
+#[inline]
+fn write_position<R: Run>(
+    spot: Spot,
+    known: &Known<'_>,
+    words: [i32; 4],
+    codes: &Codes,
+) -> Option<(Place, R)> {
+    let absolute = || Some((Place::Absolute, fields::whole(spot.kind, words)?));
+    match position_known(spot, known) {
+        Some(known) if known.contains(words) => {
+            let (place, run) = known.write::<R>(codes, words);
+            if run.length() <= known.absolute_bits() { Some((place, run)) } else { absolute() }
+        }
+        _ if words == four(known.newer.words, spot.first) => Some((Place::Same, R::default())),
+        _ => absolute(),
     }
 }
 
-impl Field<'_> {
-    #[inline]
-    fn position(&self) -> Option<position::Known<'_>> {
-        position::Known::new(self.newer, self.older, triple_range(self.spot.kind)?)
-    }
-
-    #[inline]
-    fn rotation(&self) -> Option<rotation::Known<'_>> {
-        let FieldKind::Rotation(profile) = self.spot.kind else { return None };
-        Some(rotation::Known::new(self.newer, self.older, rotation::Unit::of(profile.rotation_width()?)))
-    }
-
-    #[inline]
-    fn write_position<R: Run>(&self, words: &Lanes, codes: &Codes) -> Option<(Place, R)> {
-        let absolute = || Some((Place::Absolute, fields::whole(self.spot.kind, words)?));
-        match self.position() {
-            Some(known) if known.contains(words) => {
-                let (place, run) = known.write::<R>(codes, words);
-                if run.length() <= known.absolute_bits() { Some((place, run)) } else { absolute() }
-            }
-            _ => absolute(),
+#[inline]
+fn write_rotation<R: Run>(
+    spot: Spot,
+    known: &Known<'_>,
+    words: [i32; 4],
+    codes: &Codes,
+) -> Option<(Turn, R)> {
+    let absolute = || Some((Turn::Absolute, fields::whole(spot.kind, words)?));
+    match rotation_known(spot, known) {
+        Some(known) if !known.contains(words) => None,
+        Some(known) => {
+            let (turn, run) = known.write::<R>(codes, words);
+            if run.length() <= known.absolute_bits() { Some((turn, run)) } else { absolute() }
         }
+        None if words == four(known.newer.words, spot.first) => Some((Turn::Same, R::default())),
+        None => absolute(),
     }
+}
 
-    #[inline]
-    fn write_rotation<R: Run>(&self, words: &Lanes, codes: &Codes) -> Option<(Turn, R)> {
-        let absolute = || Some((Turn::Absolute, fields::whole(self.spot.kind, words)?));
-        match self.rotation() {
-            Some(known) if known.contains(words) => {
-                let (turn, run) = known.write::<R>(codes, words);
-                if run.length() <= known.absolute_bits() { Some((turn, run)) } else { absolute() }
-            }
-            Some(_) => None,
-            None => absolute(),
-        }
+#[inline]
+fn read_position(
+    spot: Spot,
+    known: &Known<'_>,
+    place: Place,
+    codes: &Codes,
+    reader: &mut BitReader<'_>,
+    words: &mut [i32],
+) -> Result<(), ReadError> {
+    let target = &mut words[spot.first..spot.first + 4];
+    if place == Place::Absolute {
+        return fields::read_whole(spot.kind, reader, target);
     }
+    let known = position_known(spot, known).ok_or(ReadError::InvalidCode)?;
+    target.copy_from_slice(&known.read(place, codes, reader)?);
+    Ok(())
+}
 
-    #[inline]
-    fn read_position(
-        &self,
-        place: Place,
-        codes: &Codes,
-        reader: &mut BitReader<'_>,
-    ) -> Result<Lanes, ReadError> {
-        match (place, self.position()) {
-            (Place::Absolute, _) => fields::read_transform(self.spot.kind, reader),
-            (_, Some(known)) => known.read(place, codes, reader),
-            (_, None) => Err(ReadError::InvalidCode),
-        }
+#[inline]
+fn read_rotation(
+    spot: Spot,
+    known: &Known<'_>,
+    turn: Turn,
+    codes: &Codes,
+    reader: &mut BitReader<'_>,
+    words: &mut [i32],
+) -> Result<(), ReadError> {
+    let target = &mut words[spot.first..spot.first + 4];
+    if turn == Turn::Absolute {
+        return fields::read_whole(spot.kind, reader, target);
     }
-
-    #[inline]
-    fn read_rotation(
-        &self,
-        turn: Turn,
-        codes: &Codes,
-        reader: &mut BitReader<'_>,
-    ) -> Result<Lanes, ReadError> {
-        match (turn, self.rotation()) {
-            (Turn::Absolute, _) => fields::read_transform(self.spot.kind, reader),
-            (_, Some(known)) => known.read(turn, codes, reader),
-            (_, None) => Err(ReadError::InvalidCode),
-        }
-    }
+    let known = rotation_known(spot, known).ok_or(ReadError::InvalidCode)?;
+    target.copy_from_slice(&known.read(turn, codes, reader)?);
+    Ok(())
 }
 
 #[cfg(test)]

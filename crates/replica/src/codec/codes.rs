@@ -8,7 +8,7 @@ use netloom_wire::{BitReader, ReadError};
 
 use super::generic;
 use super::prefix::Prefix;
-use super::residual::{RESIDUAL_TABLES, Residuals, TOKENS};
+use super::residual::{RESIDUAL_TABLES, ResidualTable, TOKENS};
 use super::run::{Run, ShortRun};
 use super::symbol::{SYMBOL_TABLES, SYMBOLS};
 
@@ -18,8 +18,8 @@ type GapTable = Prefix<32, 4096>;
 /// The code tables that both sides of a connection use.
 #[derive(Clone, Debug)]
 pub struct Codes {
-    residual: Residuals,
-    symbol: Box<[SymbolTable]>,
+    residual: Box<[ResidualTable; RESIDUAL_TABLES]>,
+    symbol: Box<[SymbolTable; SYMBOL_TABLES]>,
     gap: GapTable,
     /// Words and masks of fields beside the transform, and runs.
     wire: TableSet,
@@ -44,8 +44,8 @@ impl Codes {
         bytes.extend(residual.as_flattened());
         let lengths: Vec<u8> = wire.run.lengths().collect();
         Ok(Codes {
-            residual: Residuals::from_lengths(residual)?,
-            symbol: symbol.iter().map(|row| Prefix::from_lengths(row)).collect::<Result<_, _>>()?,
+            residual: tables(residual, ResidualTable::from_lengths)?,
+            symbol: tables(symbol, Prefix::from_lengths)?,
             gap: Prefix::from_lengths(&lengths)?,
             wire,
             id: fnv1a_32(&bytes),
@@ -58,8 +58,8 @@ impl Codes {
     }
 
     #[inline]
-    pub(super) fn residual(&self) -> &Residuals {
-        &self.residual
+    pub(super) fn residual(&self, table: usize) -> &ResidualTable {
+        &self.residual[table]
     }
 
     #[inline]
@@ -74,6 +74,15 @@ impl Codes {
     pub(super) fn word(&self) -> &CodeTable {
         &self.wire.residual
     }
+}
+
+/// A table for each row of lengths.
+fn tables<T, const ROW: usize, const ROWS: usize>(
+    lengths: &[[u8; ROW]; ROWS],
+    table: impl Fn(&[u8]) -> Result<T, CodeError>,
+) -> Result<Box<[T; ROWS]>, CodeError> {
+    let rows: Result<Vec<T>, CodeError> = lengths.iter().map(|row| table(row)).collect();
+    rows?.try_into().map_err(|rows: Vec<T>| CodeError::SymbolCount { count: rows.len() })
 }
 
 /// The bits of the distance to the next object of a snapshot, and their number: at most 28. `gap` is at most

@@ -17,7 +17,6 @@ use netloom_wire::{BitReader, BitWriter, Name, Profile, ReadError, WriteError};
 
 use super::Blobs;
 use super::codes::Codes;
-use super::line::Lanes;
 use super::run::Run;
 use crate::class::{Class, FieldWords};
 
@@ -45,8 +44,9 @@ fn slice<'w>(words: &'w [i32], field: &FieldWords) -> &'w [i32] {
 
 /// The four words from `first` on.
 #[inline]
-pub(super) fn four(words: &[i32], first: usize) -> &Lanes {
-    words[first..].first_chunk().expect("as many words as the class has")
+pub(super) fn four(words: &[i32], first: usize) -> [i32; 4] {
+    let [a, b, c, d] = words[first..first + 4] else { unreachable!("a slice of four") };
+    [a, b, c, d]
 }
 
 /// The fields beside the transform, now and in the newer baseline.
@@ -176,10 +176,10 @@ fn may_be_raw(kind: FieldKind) -> bool {
 
 /// The bits of a transform field in full; `None` if its words are out of range.
 #[cold]
-pub(super) fn whole<R: Run>(kind: FieldKind, words: &Lanes) -> Option<R> {
+pub(super) fn whole<R: Run>(kind: FieldKind, words: [i32; 4]) -> Option<R> {
     let mut bytes = [0; 16];
     let mut writer = BitWriter::new(&mut bytes);
-    kind.write_bits(value_of(kind, words)?, &mut writer);
+    kind.write_bits(value_of(kind, &words)?, &mut writer);
     let length = writer.bit_len() as u32;
     writer.finish().ok()?;
     let bits = u128::from_le_bytes(bytes);
@@ -189,16 +189,12 @@ pub(super) fn whole<R: Run>(kind: FieldKind, words: &Lanes) -> Option<R> {
     Some(run)
 }
 
-/// Reads a transform field in full.
-#[cold]
-pub(super) fn read_transform(kind: FieldKind, reader: &mut BitReader<'_>) -> Result<Lanes, ReadError> {
-    let mut words = [0; 4];
-    read_whole(kind, reader, &mut words)?;
-    Ok(words)
-}
-
 /// Reads a field in full into its words.
-fn read_whole(kind: FieldKind, reader: &mut BitReader<'_>, target: &mut [i32]) -> Result<(), ReadError> {
+pub(super) fn read_whole(
+    kind: FieldKind,
+    reader: &mut BitReader<'_>,
+    target: &mut [i32],
+) -> Result<(), ReadError> {
     let value = kind.read_bits(reader, &mut [])?;
     let low_high = |number: u64| [number as i32, (number >> 32) as i32];
     let put =

@@ -1,14 +1,17 @@
 //! The two baselines' ages as a ratio: how much further than from the older to the newer one it is to the present.
 
 use netloom_wire::delta::predict::AGE_MAX;
+use netloom_wire::quantize::WordRange;
+
+use super::lanes::{Lanes, clamp, integer, round, zip};
 
 /// Extrapolation from two baselines, as [`netloom_wire::delta::predict`] defines it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Line {
     /// From the newer baseline to the present, in send ticks.
-    pub ahead: i64,
+    pub ahead: f64,
     /// From the older to the newer one: positive.
-    pub behind: i64,
+    pub behind: f64,
 }
 
 impl Line {
@@ -16,7 +19,7 @@ impl Line {
     #[inline]
     pub fn between(newer_age: u32, older_age: u32) -> Option<Line> {
         let usable = older_age > newer_age && older_age <= AGE_MAX;
-        usable.then(|| Line { ahead: i64::from(newer_age), behind: i64::from(older_age - newer_age) })
+        usable.then(|| Line { ahead: f64::from(newer_age), behind: f64::from(older_age - newer_age) })
     }
 
     /// Baselines as far apart as the newer one is old are the usual case, and need no division.
@@ -25,76 +28,67 @@ impl Line {
         self.ahead == self.behind
     }
 
-    /// What rose so much between the baselines rises so much from the newer one to the present: rounded to nearest,
-    /// ties away from zero, and cut to 32 bits.
+    /// The words at the present, given the newer ones and how far they lie from the older ones.
     #[inline]
-    pub fn steps(self, rise: &Lanes) -> Lanes {
-        match self.is_even() {
-            true => *rise,
-            false => rise.map(|rise| divide_rounding(i64::from(rise) * self.ahead, self.behind) as i32),
-        }
+    pub fn extrapolate(self, newer: Lanes, rise: Lanes, range: WordRange) -> Lanes {
+        let step = if self.is_even() { rise } else { rise.map(|rise| self.step(rise)) };
+        let (min, max) = (f64::from(range.min()), f64::from(range.max()));
+        zip(newer, step, |newer, step| clamp(newer + step, min, max))
     }
 
-    /// How far an object goes that went so far between the baselines, rounded down.
+    /// A distance between the baselines as one between the newer baseline and the present, rounded down.
     #[inline]
-    pub fn motion(self, distance: u32) -> u64 {
-        match self.is_even() {
-            true => u64::from(distance),
-            false => u64::from(distance) * self.ahead as u64 / self.behind as u64,
-        }
+    pub fn motion(self, distance: f64) -> u64 {
+        let motion = if self.is_even() { distance } else { floor(distance * self.ahead / self.behind) };
+        integer(motion) as u64
+    }
+
+    /// The same, rounded to nearest, ties away from zero.
+    fn step(self, rise: f64) -> f64 {
+        let doubled = 2.0 * rise.abs() * self.ahead + self.behind;
+        floor(doubled / (2.0 * self.behind)).copysign(rise)
     }
 }
 
-/// The four words of a position or rotation, or differences of them. All arithmetic on them wraps: of words that are far
-/// apart, predictions are useless but the same on both sides.
-pub(super) type Lanes = [i32; 4];
-
-#[inline]
-pub(super) fn add(a: &Lanes, b: &Lanes) -> Lanes {
-    core::array::from_fn(|lane| a[lane].wrapping_add(b[lane]))
-}
-
-#[inline]
-pub(super) fn subtract(a: &Lanes, b: &Lanes) -> Lanes {
-    core::array::from_fn(|lane| a[lane].wrapping_sub(b[lane]))
-}
-
-/// The sum of the magnitudes.
-#[inline]
-pub(super) fn size(a: &Lanes) -> u32 {
-    let [x, y, z, w] = a.map(i32::unsigned_abs);
-    x.wrapping_add(y).wrapping_add(z.wrapping_add(w))
-}
-
-/// The quotient rounded to nearest, ties away from zero. The denominator must be positive.
-#[inline]
-pub(super) fn divide_rounding(numerator: i64, denominator: i64) -> i64 {
-    let doubled = numerator.unsigned_abs().wrapping_mul(2).wrapping_add(denominator as u64);
-    let magnitude = doubled / (2 * denominator as u64);
-    if numerator < 0 { -(magnitude as i64) } else { magnitude as i64 }
+/// The integer below a quotient of integers that is not negative.
+fn floor(quotient: f64) -> f64 {
+    let nearest = round(quotient);
+    if nearest > quotient { nearest - 1.0 } else { nearest }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::lanes::{lanes, subtract};
     use super::*;
     use netloom_wire::delta::predict::{self, extrapolate};
-    use netloom_wire::quantize::WordRange;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn inside_the_range_the_line_is_that_of_the_wire(
-            newer in -1_000_000i32..1_000_000, older in -1_000_000i32..1_000_000,
-            newer_age in 0u32..1100, older_age in 0u32..1100,
+        fn the_line_is_that_of_the_wire(
+            newer in any::<[i32; 4]>(), older in any::<[i32; 4]>(), newer_age in 0u32..1100, older_age in 0u32..1100,
+            limit in any::<i32>(),
         ) {
-            let by_wire = extrapolate(
-                predict::Baseline { word: newer, age: newer_age },
-                predict::Baseline { word: older, age: older_age },
-                WordRange::ALL,
-            );
-            let line = Line::between(newer_age, older_age);
-            let rise = line.map_or([0; 4], |line| line.steps(&[newer - older; 4]));
-            prop_assert_eq!(add(&[newer; 4], &rise), [by_wire; 4]);
+            let range = WordRange::symmetric(limit);
+            let Some(line) = Line::between(newer_age, older_age) else {
+                prop_assert!(older_age <= newer_age || older_age > predict::AGE_MAX);
+                return Ok(());
+            };
+            let ours = line.extrapolate(lanes(newer), subtract(lanes(newer), lanes(older)), range);
+            for lane in 0..4 {
+                let by_wire = extrapolate(
+                    predict::Baseline { word: newer[lane], age: newer_age },
+                    predict::Baseline { word: older[lane], age: older_age },
+                    range,
+                );
+                prop_assert_eq!(ours[lane], f64::from(by_wire));
+            }
+        }
+
+        #[test]
+        fn motion_is_a_quotient_rounded_down(distance in 0u64..1 << 34, newer_age in 0u32..300, gap in 1u32..300) {
+            let line = Line::between(newer_age, newer_age + gap).unwrap();
+            prop_assert_eq!(line.motion(distance as f64), distance * u64::from(newer_age) / u64::from(gap));
         }
     }
 }

@@ -28,6 +28,7 @@ use netloom_wire::entropy::CodeError;
 use netloom_wire::quantize::WordRange;
 use netloom_wire::{BitReader, ReadError};
 
+use super::codes::Codes;
 use super::prefix::Prefix;
 use super::run::Run;
 
@@ -79,17 +80,6 @@ const LEVEL_SHIFTS: [(u8, u8); 65] = {
     rows
 };
 
-/// The tables of expectations below 256, none of which is shifted.
-const SMALL_LEVELS: [u8; 256] = {
-    let mut levels = [0; 256];
-    let mut expected = 1;
-    while expected < 256 {
-        levels[expected] = LEVEL_SHIFTS[bits_for(expected as u64) as usize].0;
-        expected += 1;
-    }
-    levels
-};
-
 /// How large a difference is expected to be.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
@@ -106,12 +96,6 @@ impl Scale {
     pub fn of(family: Family, expected: u64) -> Scale {
         let (level, shift) = LEVEL_SHIFTS[bits_for(expected) as usize];
         Scale { table: family as usize * LEVELS + usize::from(level), shift: u32::from(shift) }
-    }
-
-    /// The same for an expectation that is small, and with less to compute.
-    #[inline]
-    pub fn of_small(family: Family, expected: u8) -> Scale {
-        Scale { table: family as usize * LEVELS + usize::from(SMALL_LEVELS[usize::from(expected)]), shift: 0 }
     }
 
     /// Half of the cut-off part, added before cutting so that the rest is rounded to nearest.
@@ -151,9 +135,8 @@ const CLASSES: [(u16, u8); 32] = {
     classes
 };
 
-/// Bits of an index into the ready bits of one table: differences from -64 to 63.
-const READY_BITS: u32 = 7;
-const READY_MAX: i32 = 1 << (READY_BITS - 1);
+/// Magnitudes below this have their bits ready in [`ResidualTable`].
+const READY_MAX: i64 = 64;
 
 /// Where the number of bits is in a ready entry.
 const READY_LENGTH: u32 = 24;
@@ -161,118 +144,35 @@ const READY_LENGTH: u32 = 24;
 /// Differences of at most so many bits are read with one lookup.
 const GLANCE_BITS: u32 = 11;
 
-/// Tables in the arrays of shortcuts: a power of two, so that no index needs a bounds check.
-const ROWS: usize = RESIDUAL_TABLES.next_power_of_two();
-
-/// All tables of residuals: the codes of their tokens, and shortcuts for small differences that are not shifted.
+/// The codes of one table's tokens, and shortcuts for small differences that are not shifted.
 #[derive(Clone, Debug)]
-pub(super) struct Residuals {
-    tokens: Box<[Prefix<32, 1024>]>,
-    /// By table, and difference + 64: code, sign and place, and their number above them.
-    ready: Box<[u32; ROWS << READY_BITS]>,
-    /// By table, and the next bits of the input: the number of bits in the low four, the difference above them; zero if
-    /// there are more bits than were looked at.
-    glances: Box<[i16; ROWS << GLANCE_BITS]>,
+pub(super) struct ResidualTable {
+    tokens: Prefix<32, 1024>,
+    /// By difference + 64: code, sign and place, and their number above them.
+    ready: [u32; 2 * READY_MAX as usize],
+    /// By the next bits of the input: the number of bits in the low four, the difference above them; zero if there are
+    /// more bits than were looked at.
+    glances: Box<[i16; 1 << GLANCE_BITS]>,
 }
 
-impl Residuals {
-    pub fn from_lengths(lengths: &[[u8; TOKENS]; RESIDUAL_TABLES]) -> Result<Residuals, CodeError> {
-        let tokens: Result<Box<[Prefix<32, 1024>]>, CodeError> =
-            lengths.iter().map(|row| Prefix::from_lengths(row)).collect();
-        let mut residuals = Residuals { tokens: tokens?, ready: boxed(0), glances: boxed(0) };
-        let ready_rows = residuals.ready.chunks_exact_mut(1 << READY_BITS);
-        let glance_rows = residuals.glances.chunks_exact_mut(1 << GLANCE_BITS);
-        for ((tokens, ready), glances) in residuals.tokens.iter().zip(ready_rows).zip(glance_rows) {
-            for (entry, difference) in ready.iter_mut().zip(-READY_MAX..) {
-                let (bits, length) = token_bits(tokens, i64::from(difference));
-                *entry = bits as u32 | length << READY_LENGTH;
-            }
-            for difference in -(1i64 << (GLANCE_BITS - 1))..1 << (GLANCE_BITS - 1) {
-                let (bits, length) = token_bits(tokens, difference);
-                if length <= GLANCE_BITS {
-                    for entry in glances.iter_mut().skip(bits as usize).step_by(1 << length) {
-                        *entry = (difference as i16) << 4 | length as i16;
-                    }
+impl ResidualTable {
+    pub fn from_lengths(lengths: &[u8]) -> Result<ResidualTable, CodeError> {
+        let tokens = Prefix::from_lengths(lengths)?;
+        let mut ready = [0; 2 * READY_MAX as usize];
+        for (entry, difference) in ready.iter_mut().zip(-READY_MAX..) {
+            let (bits, length) = token_bits(&tokens, difference);
+            *entry = bits as u32 | length << READY_LENGTH;
+        }
+        let mut glances = Box::new([0; 1 << GLANCE_BITS]);
+        for difference in -(1i64 << (GLANCE_BITS - 1))..1 << (GLANCE_BITS - 1) {
+            let (bits, length) = token_bits(&tokens, difference);
+            if length <= GLANCE_BITS {
+                for entry in glances.iter_mut().skip(bits as usize).step_by(1 << length) {
+                    *entry = (difference as i16) << 4 | length as i16;
                 }
             }
         }
-        Ok(residuals)
-    }
-
-    /// The bits of a small difference, by its ready index, and their number.
-    #[inline]
-    pub fn ready(&self, scale: Scale, index: usize) -> (u64, u32) {
-        let entry = self.ready[(scale.table << READY_BITS | index) % (ROWS << READY_BITS)];
-        (u64::from(entry & ((1 << READY_LENGTH) - 1)), entry >> READY_LENGTH)
-    }
-
-    /// Writes `word`, which must lie in `range`, by its difference from what was predicted.
-    pub fn write(&self, scale: Scale, word: i32, difference: i32, range: WordRange, run: &mut impl Run) {
-        let tokens = &self.tokens[scale.table];
-        let lifted = i64::from(difference) + scale.rounding();
-        let high = lifted >> scale.shift;
-        if high.unsigned_abs() > MAGNITUDE_MAX {
-            run.put_code(tokens.code(ESCAPE));
-            run.put(u64::from(word.wrapping_sub(range.min()) as u32), range.bit_width());
-            return;
-        }
-        let (bits, length) = token_bits(tokens, high);
-        run.put(bits | (lifted as u64 & scale.low_mask()) << length, length + scale.shift);
-    }
-
-    /// The difference that `bits` begin with and its number of bits, if it is small.
-    #[inline]
-    pub fn glance(&self, scale: Scale, bits: u64) -> Option<(i32, u32)> {
-        let index = bits as usize % (1 << GLANCE_BITS);
-        let entry = self.glances[(scale.table << GLANCE_BITS | index) % (ROWS << GLANCE_BITS)];
-        ((entry != 0) & (scale.shift == 0)).then_some((i32::from(entry >> 4), entry as u32 & 15))
-    }
-
-    /// Reads a word of `range` that was written against the same prediction and scale.
-    pub fn read(
-        &self,
-        scale: Scale,
-        predicted: i32,
-        range: WordRange,
-        reader: &mut BitReader<'_>,
-    ) -> Result<i32, ReadError> {
-        // The longest form but for the escape: 10 bits of code, 1 of sign, 10 of place, 20 low ones.
-        let bits = reader.peek_bits(41);
-        let (token, code_length) = self.tokens[scale.table].symbol(bits);
-        if token >= ESCAPE {
-            reader.skip_bits(code_length as usize)?;
-            let offset = reader.read_ranged(u64::from(range.span()))?;
-            return Ok(range.min().wrapping_add(offset as u32 as i32));
-        }
-        let (smallest, place_bits) = CLASSES[usize::from(token) % CLASSES.len()];
-        let (smallest, place_bits) = (u64::from(smallest), u32::from(place_bits));
-        let sign_bits = u32::from(token != 0);
-        let rest = bits >> code_length;
-        let negative = rest & u64::from(sign_bits) != 0;
-        let rest = rest >> sign_bits;
-        let magnitude = (smallest + (rest & ((1 << place_bits) - 1))) as i64;
-        let low = (rest >> place_bits & scale.low_mask()) as i64;
-        reader.skip_bits((code_length + sign_bits + place_bits + scale.shift) as usize)?;
-        let high = if negative { -magnitude } else { magnitude };
-        let difference = (high << scale.shift) + low - scale.rounding();
-        within(range, predicted.wrapping_add(difference as i32))
-    }
-}
-
-/// The indexes of three differences whose bits are ready; `None` if one is too large, or the first is shifted.
-#[inline]
-pub(super) fn ready_indexes(differences: [i32; 3], first_scale: Scale) -> Option<[usize; 3]> {
-    let indexes = differences.map(|difference| difference.wrapping_add(READY_MAX) as u32);
-    // A negative index is huge, and a shift makes one: one comparison for all conditions.
-    let all = indexes[0] | indexes[1] | indexes[2] | first_scale.shift << READY_BITS;
-    (all >> READY_BITS == 0).then_some(indexes.map(|index| index as usize))
-}
-
-/// An array on the heap that never was on the stack.
-fn boxed<T: Copy, const LENGTH: usize>(value: T) -> Box<[T; LENGTH]> {
-    match vec![value; LENGTH].try_into() {
-        Ok(array) => array,
-        Err(_) => unreachable!("as long as asked for"),
+        Ok(ResidualTable { tokens, ready, glances })
     }
 }
 
@@ -288,30 +188,96 @@ fn token_bits(tokens: &Prefix<32, 1024>, high: i64) -> (u64, u32) {
     (bits, length + sign_bits + place_bits)
 }
 
+/// Writes `word`, which must lie in `range`, by its difference from what was predicted.
+#[inline]
+pub(super) fn write(
+    codes: &Codes,
+    scale: Scale,
+    word: i32,
+    difference: i64,
+    range: WordRange,
+    run: &mut impl Run,
+) {
+    let table = codes.residual(scale.table);
+    // A negative index is huge, and so is that of a shifted difference: one comparison for three conditions.
+    let index = (difference + READY_MAX) as u64 | u64::from(scale.shift) << 8;
+    match table.ready.get(index as usize) {
+        Some(&entry) => run.put(u64::from(entry & ((1 << READY_LENGTH) - 1)), entry >> READY_LENGTH),
+        None => write_large(table, scale, word, difference, range, run),
+    }
+}
+
+fn write_large(
+    table: &ResidualTable,
+    scale: Scale,
+    word: i32,
+    difference: i64,
+    range: WordRange,
+    run: &mut impl Run,
+) {
+    let lifted = difference + scale.rounding();
+    let high = lifted >> scale.shift;
+    if high.unsigned_abs() > MAGNITUDE_MAX {
+        run.put_code(table.tokens.code(ESCAPE));
+        run.put(u64::from(word.wrapping_sub(range.min()) as u32), range.bit_width());
+        return;
+    }
+    let (bits, length) = token_bits(&table.tokens, high);
+    run.put(bits | (lifted as u64 & scale.low_mask()) << length, length + scale.shift);
+}
+
+/// The difference that `bits` begin with and its number of bits, if it is small.
+#[inline]
+pub(super) fn glance(codes: &Codes, scale: Scale, bits: u64) -> Option<(i64, u32)> {
+    let entry = codes.residual(scale.table).glances[bits as usize & ((1 << GLANCE_BITS) - 1)];
+    ((entry != 0) & (scale.shift == 0)).then_some((i64::from(entry >> 4), entry as u32 & 15))
+}
+
+/// Reads a word of `range` that was written against the same prediction and scale.
+pub(super) fn read(
+    codes: &Codes,
+    scale: Scale,
+    predicted: i64,
+    range: WordRange,
+    reader: &mut BitReader<'_>,
+) -> Result<i32, ReadError> {
+    // The longest form but for the escape: 10 bits of code, 1 of sign, 10 of place, 20 low ones.
+    let bits = reader.peek_bits(41);
+    let (token, code_length) = codes.residual(scale.table).tokens.symbol(bits);
+    if token >= ESCAPE {
+        reader.skip_bits(code_length as usize)?;
+        let offset = reader.read_ranged(u64::from(range.span()))?;
+        return Ok(range.min().wrapping_add(offset as u32 as i32));
+    }
+    let (smallest, place_bits) = CLASSES[usize::from(token) % CLASSES.len()];
+    let (smallest, place_bits) = (u64::from(smallest), u32::from(place_bits));
+    let sign_bits = u32::from(token != 0);
+    let rest = bits >> code_length;
+    let negative = rest & u64::from(sign_bits) != 0;
+    let rest = rest >> sign_bits;
+    let magnitude = (smallest + (rest & ((1 << place_bits) - 1))) as i64;
+    let low = (rest >> place_bits & scale.low_mask()) as i64;
+    reader.skip_bits((code_length + sign_bits + place_bits + scale.shift) as usize)?;
+    let high = if negative { -magnitude } else { magnitude };
+    let difference = (high << scale.shift) + low - scale.rounding();
+    within(range, predicted + difference)
+}
+
 /// The word, if it is one of the range.
 #[inline]
-pub(super) fn within(range: WordRange, word: i32) -> Result<i32, ReadError> {
-    if range.contains(word) { Ok(word) } else { Err(ReadError::OutOfRange) }
+pub(super) fn within(range: WordRange, word: i64) -> Result<i32, ReadError> {
+    match i64::from(range.min()) <= word && word <= i64::from(range.max()) {
+        true => Ok(word as i32),
+        false => Err(ReadError::OutOfRange),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::generic::RESIDUAL;
     use super::super::run::LongRun;
     use super::*;
     use netloom_wire::BitWriter;
     use proptest::prelude::*;
-
-    #[test]
-    fn small_expectations_have_the_scales_of_all() {
-        for expected in 0..=255 {
-            let (small, any) = (
-                Scale::of_small(Family::LineNext, expected),
-                Scale::of(Family::LineNext, u64::from(expected)),
-            );
-            assert_eq!((small.table, small.shift), (any.table, any.shift), "{expected}");
-        }
-    }
 
     #[test]
     fn classes_follow_one_another_without_gap_or_overlap() {
@@ -342,24 +308,21 @@ mod tests {
             level in 0u32..45,
             near in any::<bool>(),
         ) {
-            let residuals = Residuals::from_lengths(&RESIDUAL).unwrap();
+            let codes = Codes::generic();
             let scale = Scale::of(family, (1u64 << level) >> 1);
             let mut run = LongRun::default();
-            let predicted = if near { word.wrapping_add(predicted % 100) } else { predicted };
-            residuals.write(scale, word, word.wrapping_sub(predicted), WordRange::ALL, &mut run);
-            if let Some([index, ..]) = ready_indexes([word.wrapping_sub(predicted), 0, 0], scale) {
-                prop_assert_eq!(residuals.ready(scale, index), (run.bits as u64, run.length));
-            }
+            let predicted = if near { i64::from(word) + i64::from(predicted % 100) } else { i64::from(predicted) };
+            write(&codes, scale, word, i64::from(word) - predicted, WordRange::ALL, &mut run);
             prop_assert!(run.length <= 42, "three of them must fit a run: {} bits", run.length);
             let mut bytes = [0; 24];
             let mut writer = BitWriter::new(&mut bytes);
             run.write(&mut writer);
             prop_assert!(writer.finish().is_ok());
             let mut reader = BitReader::with_bit_len(&bytes, run.length as usize).unwrap();
-            if let Some((difference, length)) = residuals.glance(scale, reader.peek_bits(56)) {
-                prop_assert_eq!((predicted.wrapping_add(difference), length), (word, run.length));
+            if let Some((difference, length)) = glance(&codes, scale, reader.peek_bits(56)) {
+                prop_assert_eq!((predicted + difference, length), (i64::from(word), run.length));
             }
-            prop_assert_eq!(residuals.read(scale, predicted, WordRange::ALL, &mut reader), Ok(word));
+            prop_assert_eq!(read(&codes, scale, predicted, WordRange::ALL, &mut reader), Ok(word));
             prop_assert_eq!(reader.remaining_bits(), 0);
         }
     }

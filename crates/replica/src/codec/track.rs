@@ -7,7 +7,7 @@ use netloom_wire::quantize::WordRange;
 use netloom_wire::{BitReader, ReadError};
 
 use super::codes::Codes;
-use super::residual::{Family, Scale, ready_indexes, within};
+use super::residual::{self, Family, Scale, within};
 use super::run::Run;
 
 /// What the words are predicted from.
@@ -31,30 +31,11 @@ pub(super) struct Track {
 impl Track {
     /// Appends the bits of `words`, which must lie in the range and differ by `differences` from their predictions.
     #[inline]
-    pub fn write(&self, codes: &Codes, words: [i32; 3], differences: [i32; 3], run: &mut impl Run) {
-        let first_scale = self.first_scale();
-        if let Some(indexes) = ready_indexes(differences, first_scale) {
-            let [first, second, _] = differences.map(i32::unsigned_abs);
-            let scales = [first_scale, self.small_scale(2 * first), self.small_scale(first + second)];
-            for (scale, index) in scales.into_iter().zip(indexes) {
-                let (bits, length) = codes.residual().ready(scale, index);
-                run.put(bits, length);
-            }
-            return;
-        }
-        self.write_large(codes, words, differences, run);
-    }
-
-    #[inline(never)]
-    fn write_large(&self, codes: &Codes, words: [i32; 3], differences: [i32; 3], run: &mut impl Run) {
-        let [first, second, _] = differences.map(i32::unsigned_abs);
-        let scales = [
-            self.first_scale(),
-            self.next_scale(2 * u64::from(first)),
-            self.next_scale(u64::from(first) + u64::from(second)),
-        ];
+    pub fn write(&self, codes: &Codes, words: [i32; 3], differences: [i64; 3], run: &mut impl Run) {
+        let [first, second, _] = differences.map(i64::unsigned_abs);
+        let scales = [self.first_scale(), self.next_scale(2 * first), self.next_scale(first + second)];
         for axis in 0..3 {
-            codes.residual().write(scales[axis], words[axis], differences[axis], self.range, run);
+            residual::write(codes, scales[axis], words[axis], differences[axis], self.range, run);
         }
     }
 
@@ -63,15 +44,13 @@ impl Track {
     pub fn read(
         &self,
         codes: &Codes,
-        predicted: impl Fn(usize, i32) -> i32,
+        predicted: impl Fn(usize, i64) -> i64,
         reader: &mut BitReader<'_>,
     ) -> Result<[i32; 3], ReadError> {
         match self.glance(codes, reader.peek_bits(56)) {
             Some((differences, length)) => {
                 reader.skip_bits(length as usize)?;
-                let word = |axis: usize, led| {
-                    within(self.range, predicted(axis, led).wrapping_add(differences[axis]))
-                };
+                let word = |axis: usize, led| within(self.range, predicted(axis, led) + differences[axis]);
                 Ok([word(0, 0)?, word(1, differences[0])?, word(2, differences[0])?])
             }
             None => self.read_large(codes, predicted, reader),
@@ -80,35 +59,30 @@ impl Track {
 
     /// The differences that `bits` begin with and their number of bits, if all are small.
     #[inline]
-    fn glance(&self, codes: &Codes, bits: u64) -> Option<([i32; 3], u32)> {
-        let (first, used) = codes.residual().glance(self.first_scale(), bits)?;
+    fn glance(&self, codes: &Codes, bits: u64) -> Option<([i64; 3], u32)> {
+        let (first, used) = residual::glance(codes, self.first_scale(), bits)?;
         let (second, length) =
-            codes.residual().glance(self.next_scale(2 * u64::from(first.unsigned_abs())), bits >> used)?;
+            residual::glance(codes, self.next_scale(2 * first.unsigned_abs()), bits >> used)?;
         let used = used + length;
-        let scale = self.next_scale(u64::from(first.unsigned_abs()) + u64::from(second.unsigned_abs()));
-        let (third, length) = codes.residual().glance(scale, bits >> used)?;
+        let scale = self.next_scale(first.unsigned_abs() + second.unsigned_abs());
+        let (third, length) = residual::glance(codes, scale, bits >> used)?;
         Some(([first, second, third], used + length))
     }
 
     fn read_large(
         &self,
         codes: &Codes,
-        predicted: impl Fn(usize, i32) -> i32,
+        predicted: impl Fn(usize, i64) -> i64,
         reader: &mut BitReader<'_>,
     ) -> Result<[i32; 3], ReadError> {
         let read = |scale, axis, led, reader: &mut BitReader<'_>| {
             let predicted = predicted(axis, led);
-            let word = codes.residual().read(scale, predicted, self.range, reader)?;
-            Ok((word, word.wrapping_sub(predicted)))
+            let word = residual::read(codes, scale, predicted, self.range, reader)?;
+            Ok((word, i64::from(word) - predicted))
         };
         let (x, led) = read(self.first_scale(), 0, 0, reader)?;
-        let (y, next) = read(self.next_scale(2 * u64::from(led.unsigned_abs())), 1, led, reader)?;
-        let (z, _) = read(
-            self.next_scale(u64::from(led.unsigned_abs()) + u64::from(next.unsigned_abs())),
-            2,
-            led,
-            reader,
-        )?;
+        let (y, next) = read(self.next_scale(2 * led.unsigned_abs()), 1, led, reader)?;
+        let (z, _) = read(self.next_scale(led.unsigned_abs() + next.unsigned_abs()), 2, led, reader)?;
         Ok([x, y, z])
     }
 
@@ -124,20 +98,10 @@ impl Track {
 
     #[inline]
     fn next_scale(&self, expected: u64) -> Scale {
-        Scale::of(self.next_family(), expected)
-    }
-
-    /// The same, of an expectation below 256.
-    #[inline]
-    fn small_scale(&self, expected: u32) -> Scale {
-        Scale::of_small(self.next_family(), expected as u8)
-    }
-
-    #[inline]
-    fn next_family(&self) -> Family {
-        match self.source {
+        let family = match self.source {
             Source::Newer => Family::NewerNext,
             Source::Line => Family::LineNext,
-        }
+        };
+        Scale::of(family, expected)
     }
 }
