@@ -162,7 +162,7 @@ fn latency_rows() -> Result<Vec<Row>, BenchError> {
         ),
         ms(
             "  with copies instead of parity",
-            Target::None,
+            Target::AtMost(120.0),
             vec![figure("reliable_copy_p99_ms", copy.p99_ms)],
         ),
         ms("  with nothing repeated", Target::None, vec![figure("reliable_bare_p99_ms", bare.p99_ms)]),
@@ -177,7 +177,7 @@ fn latency_rows() -> Result<Vec<Row>, BenchError> {
         ),
         ratio(
             "  with copies instead of parity",
-            Target::None,
+            Target::AtMost(2.5),
             vec![figure("reliable_copy_bytes_ratio", copy.bytes_ratio)],
         ),
         ratio("  encrypted", Target::None, vec![figure("reliable_sealed_bytes_ratio", sealed.bytes_ratio)]),
