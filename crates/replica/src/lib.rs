@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod arena;
+mod bits;
 pub mod class;
 pub mod client;
 pub mod codec;

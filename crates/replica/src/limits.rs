@@ -23,3 +23,6 @@ pub const EXISTENCE_PER_SNAPSHOT_MAX: usize = 255;
 
 /// Snapshots whose fate is not known yet, per peer. Older ones count as lost.
 pub const SNAPSHOTS_IN_FLIGHT_MAX: usize = 256;
+
+/// After so many ticks without news an entry or a leave goes out again.
+pub const EXISTENCE_REPEAT_TICKS: i32 = 3;

@@ -1,83 +1,112 @@
 //! The server's half of replication: who sees what, and the snapshots that tell them.
 //!
 //! A tick has three phases. No two peers share anything that changes in the first and the last, and in the second no
-//! two codes do, so a driver can spread each over workers:
+//! two rows of codes do, so a driver can spread each over workers:
 //!
 //! ```text
 //!   world ──commit──▶ select, per peer ──▶ encode, per object and baselines ──▶ append, per peer ──▶ snapshots
 //!                     interest, priority     once for all who share them          caller's buffer
 //! ```
 //!
+//! On one thread: [`begin_tick`](ReplicaServer::begin_tick), [`select`](ReplicaServer::select) for every peer, then
+//! [`poll_snapshot`](ReplicaServer::poll_snapshot) for every peer until it has nothing more. On several: the jobs of
+//! [`phases`].
+//!
 //! Nothing here knows of connections. A snapshot has a sequence number; whoever sends it says later whether it arrived
 //! ([`ReplicaServer::handle_outcome`]), and only what arrived is built on.
 
+mod append;
 mod cache;
+mod choose;
+mod config;
+mod existence;
+mod flight;
+mod held;
 pub mod interest;
 mod peer;
+pub mod phases;
 pub mod priority;
 pub mod setting;
 mod slots;
-mod write;
+mod wanted;
 
 use netloom_wire::Tick;
 
+use crate::arena::Arena;
+use crate::bits::Bits;
 use crate::codec::Codes;
 use crate::world::{ObjectIndex, World, WorldError};
-use cache::Cache;
-use interest::{Interest, Placement, Policy, VisibleTo};
-use peer::{Peer, Shared};
+use append::{Appending, Gaps};
+use cache::{Cache, Encoder, Present};
+use choose::{Choosing, Worker};
+use interest::{Interest, Placement, VisibleTo};
+use peer::{Peer, Scene};
+use priority::Weights;
 use setting::SettingError;
 
+pub use config::{Heartbeat, ServerConfig};
 pub use peer::PeerConfig;
 
 /// A peer of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReplicaPeer(u32);
 
-/// How a server replicates.
-#[derive(Clone, Debug)]
-pub struct ServerConfig {
-    /// Who sees what.
-    pub policy: Policy,
-    /// Only every so many ticks becomes a baseline, so that peers with different round trips share codes: 1 to 8.
-    pub baseline_ticks: u32,
-}
-
-impl Default for ServerConfig {
-    fn default() -> ServerConfig {
-        ServerConfig { policy: Policy::Everyone, baseline_ticks: 4 }
-    }
-}
-
 /// The world, and what every peer holds of it.
 #[derive(Debug)]
 pub struct ReplicaServer {
     world: World,
     interest: Interest,
+    choosing: Choosing,
     codes: Codes,
+    gaps: Gaps,
     cache: Cache,
     peers: Vec<Option<Box<Peer>>>,
-    shared: Shared,
+    /// One for each thread that chooses, one that encodes shared codes, one that encodes private ones.
+    workers: Vec<Worker>,
+    encoders: Vec<Encoder>,
+    privates: Vec<Encoder>,
     /// Who may see each object, by its slot in the world.
     audiences: Vec<VisibleTo>,
+    /// Objects with a version of this tick.
+    changed: Bits,
     tick: Tick,
     baseline_ticks: u32,
+    arena_bytes: usize,
 }
 
 impl ReplicaServer {
     /// A server of a world.
     pub fn new(world: World, codes: Codes, config: ServerConfig) -> Result<ReplicaServer, SettingError> {
-        SettingError::check("baseline_ticks", config.baseline_ticks, 1..=8, "1 to 8")?;
+        config.check()?;
+        let heartbeat_ticks = match config.heartbeat {
+            Heartbeat::Resend { ticks } => ticks,
+            Heartbeat::Off => 0,
+        };
+        let choosing = Choosing {
+            weights: Weights::new(config.weights, config.distance)?,
+            picking: config.picking,
+            tiers: config.tiers,
+            cadence: config.cadence,
+            importance: Vec::new(),
+            heartbeat_ticks,
+        };
+        let encoder = || vec![Encoder::with_arena(config.arena_bytes)];
         Ok(ReplicaServer {
             world,
             interest: Interest::new(config.policy)?,
+            choosing,
+            gaps: Gaps::new(&codes),
             codes,
             cache: Cache::default(),
             peers: Vec::new(),
-            shared: Shared::default(),
+            workers: vec![Worker::default()],
+            encoders: encoder(),
+            privates: encoder(),
             audiences: Vec::new(),
+            changed: Bits::default(),
             tick: Tick(0),
             baseline_ticks: config.baseline_ticks,
+            arena_bytes: config.arena_bytes,
         })
     }
 
@@ -98,7 +127,12 @@ impl ReplicaServer {
 
     /// How many codes were made since the beginning: with sharing, far fewer than were sent.
     pub fn encodes(&self) -> u64 {
-        self.cache.encodes()
+        self.encoders.iter().chain(&self.privates).map(Encoder::encodes).sum()
+    }
+
+    /// The memory of long codes, one for each worker: how full it is, and whether it ever was too small.
+    pub fn arenas(&self) -> impl Iterator<Item = &Arena> {
+        self.encoders.iter().chain(&self.privates).map(Encoder::arena)
     }
 
     /// Restricts who may see an object. Said before the tick in which it appears, nobody else ever hears of it.
@@ -117,11 +151,10 @@ impl ReplicaServer {
     pub fn add_peer(&mut self, config: PeerConfig) -> ReplicaPeer {
         let free = self.peers.iter().position(Option::is_none);
         let number = free.unwrap_or(self.peers.len());
-        let mut peer = Box::new(Peer::new(number as u32, config));
-        peer.set_owned(&self.world);
+        let peer = Some(Box::new(Peer::new(number as u32, config, &self.world)));
         match free {
-            Some(place) => self.peers[place] = Some(peer),
-            None => self.peers.push(Some(peer)),
+            Some(place) => self.peers[place] = peer,
+            None => self.peers.push(peer),
         }
         ReplicaPeer(number as u32)
     }
@@ -136,9 +169,19 @@ impl ReplicaServer {
     /// Where a peer looks from, and to which team and groups it belongs.
     pub fn set_peer(&mut self, peer: ReplicaPeer, config: PeerConfig) {
         let world = &self.world;
-        if let Some(Some(peer)) = self.peers.get_mut(peer.0 as usize) {
-            peer.config = config;
-            peer.set_owned(world);
+        if let Some(peer) = find(&mut self.peers, peer) {
+            peer.set_config(config, world);
+        }
+    }
+
+    /// Which objects a peer sees besides its own, under [`Policy::Custom`](interest::Policy::Custom); in any order.
+    /// Those that it may not know are left out.
+    pub fn set_sight(&mut self, peer: ReplicaPeer, objects: &[ObjectIndex]) {
+        let world = &self.world;
+        if let Some(peer) = find(&mut self.peers, peer) {
+            let live = objects.iter().filter(|index| world.contains(**index));
+            peer.named.clear();
+            peer.named.extend(live.map(|index| index.slot() as u32));
         }
     }
 
@@ -146,46 +189,112 @@ impl ReplicaServer {
     pub fn begin_tick(&mut self) -> Result<Tick, WorldError> {
         self.tick = self.tick.next();
         self.world.commit(self.tick)?;
-        self.cache.clear();
-        let world = &self.world;
+        let objects = self.world.versions().len();
+        self.cache.begin(objects);
+        self.workers.iter_mut().for_each(|worker| worker.wanted.begin(objects));
+        self.encoders.iter_mut().chain(&mut self.privates).for_each(Encoder::begin);
+        self.note_changes(objects);
+        self.update_owned();
+        self.update_interest();
+        Ok(self.tick)
+    }
+
+    fn note_changes(&mut self, objects: usize) {
+        let ReplicaServer { world, changed, choosing, .. } = self;
+        changed.reserve(objects);
+        changed.clear();
+        choosing.importance.resize(objects, 0.0);
+        for &index in world.changed() {
+            changed.insert(index.slot());
+        }
+        for &index in world.changed().iter().chain(world.retuned()) {
+            let Some(object) = world.object(index) else { continue };
+            choosing.importance[index.slot()] =
+                choosing.weights.importance(object.priority(), object.speed(), object.kind_weight());
+        }
+    }
+
+    fn update_owned(&mut self) {
+        let ReplicaServer { world, peers, .. } = self;
+        if world.reassigned().is_empty() && world.spawned().is_empty() && world.despawned().is_empty() {
+            return;
+        }
+        for peer in peers.iter_mut().flatten() {
+            world.despawned().iter().for_each(|index| peer.set_owned(index.slot() as u32, false));
+            for &index in world.spawned().iter().chain(world.reassigned()) {
+                let owner = world.object(index).and_then(|object| object.owner());
+                peer.set_owned(index.slot() as u32, owner == Some(peer.config.owner));
+            }
+        }
+    }
+
+    fn update_interest(&mut self) {
+        let ReplicaServer { world, interest, audiences, .. } = self;
         for index in world.despawned() {
-            self.interest.remove(index.slot() as u32);
-            if let Some(audience) = self.audiences.get_mut(index.slot()) {
+            interest.remove(index.slot() as u32);
+            if let Some(audience) = audiences.get_mut(index.slot()) {
                 *audience = VisibleTo::Everyone;
             }
         }
         for &index in world.spawned() {
             let Some(object) = world.object(index) else { continue };
             let (position, radius_metres) = (object.position(), object.relevance_radius());
-            let visible_to = self.audiences.get(index.slot()).copied().unwrap_or_default();
+            let visible_to = audiences.get(index.slot()).copied().unwrap_or_default();
             let placement = Placement { position, radius_metres, visible_to };
             // An index and a radius that the world took are within the ranges of interest too.
-            let _in_range = self.interest.insert(index.slot() as u32, placement);
+            let _in_range = interest.insert(index.slot() as u32, placement);
         }
         for index in world.moved() {
-            self.interest.set_position(index.slot() as u32, world.positions()[index.slot()]);
+            interest.set_position(index.slot() as u32, world.positions()[index.slot()]);
+        }
+        for &index in world.retuned() {
+            let Some(object) = world.object(index) else { continue };
+            let _in_range =
+                interest.set_radius(index.slot() as u32, object.relevance_radius(), object.position());
         }
         for index in world.reassigned() {
-            self.interest.touch(index.slot() as u32);
+            interest.touch(index.slot() as u32);
         }
-        self.interest.settle();
-        if !world.reassigned().is_empty() || !world.spawned().is_empty() || !world.despawned().is_empty() {
-            self.peers.iter_mut().flatten().for_each(|peer| peer.set_owned(world));
-        }
-        Ok(self.tick)
+        interest.settle();
     }
 
-    /// The first phase for one peer: what it sees and what goes out, within about `budget_bytes` of updates.
+    /// The first phase for one peer: what it sees and what goes out, within `budget_bytes` in all snapshots of this tick.
     pub fn select(&mut self, peer: ReplicaPeer, budget_bytes: usize) {
-        let Some(Some(peer)) = self.peers.get_mut(peer.0 as usize) else { return };
-        let budget_bits = u32::try_from(budget_bytes.saturating_mul(8)).unwrap_or(u32::MAX);
-        peer.select(self.tick, budget_bits, &self.world, &self.interest, &mut self.shared);
+        let ReplicaServer { world, interest, choosing, changed, peers, workers, tick, .. } = self;
+        let (Some(peer), Some(worker)) = (find(peers, peer), workers.first_mut()) else { return };
+        let scene = Scene { world, interest, changed, tick: *tick };
+        peer.select(budget_bytes, &scene, choosing, worker);
+    }
+
+    /// The second phase: encodes what the selected updates need. [`poll_snapshot`](ReplicaServer::poll_snapshot) does it
+    /// when it was left out, but selecting for all peers first and then encoding once is faster.
+    pub fn encode(&mut self) {
+        let ReplicaServer { world, codes, cache, workers, encoders, tick, .. } = self;
+        workers.iter_mut().for_each(|worker| cache.want(&mut worker.wanted));
+        cache.assign(1);
+        let present = Present { world, codes, tick: *tick };
+        for row in cache.rows_mut() {
+            row.encode(&mut encoders[row.encoder()], present);
+        }
+    }
+
+    /// The next snapshot for a peer: its length in `out`, whose length it never exceeds; `None` when this tick has
+    /// nothing more to say or no budget left. [`select`](ReplicaServer::select) comes before, once a tick.
+    pub fn poll_snapshot(&mut self, peer: ReplicaPeer, sequence: u64, out: &mut [u8]) -> Option<usize> {
+        if self.workers.iter().any(|worker| !worker.wanted.is_empty()) {
+            self.encode();
+        }
+        let ReplicaServer { world, codes, gaps, cache, peers, encoders, privates, tick, .. } = self;
+        let peer = find(peers, peer)?;
+        let present = Present { world, codes, tick: *tick };
+        Appending { present, cache, encoders, gaps }.write(peer, privates.first_mut()?, sequence, out)
     }
 
     /// A snapshot arrived, or was lost.
     pub fn handle_outcome(&mut self, peer: ReplicaPeer, sequence: u64, acked: bool) {
-        if let Some(Some(peer)) = self.peers.get_mut(peer.0 as usize) {
-            peer.handle_outcome(sequence, acked, self.baseline_ticks);
+        let baseline_ticks = self.baseline_ticks;
+        if let Some(peer) = find(&mut self.peers, peer) {
+            peer.handle_outcome(sequence, acked, baseline_ticks);
         }
     }
 
@@ -193,8 +302,12 @@ impl ReplicaServer {
     pub fn handle_refusal(&mut self, peer: ReplicaPeer, tick: Tick) {
         let distance = (tick.0 as u16).wrapping_sub(self.tick.0 as u16) as i16;
         let tick = Tick(self.tick.0.wrapping_add_signed(distance.into()));
-        if let Some(Some(peer)) = self.peers.get_mut(peer.0 as usize) {
+        if let Some(peer) = find(&mut self.peers, peer) {
             peer.handle_refusal(tick);
         }
     }
+}
+
+fn find(peers: &mut [Option<Box<Peer>>], peer: ReplicaPeer) -> Option<&mut Peer> {
+    peers.get_mut(peer.0 as usize)?.as_deref_mut()
 }

@@ -110,15 +110,13 @@ pub struct TeamId(pub u16);
 pub struct WorldConfig {
     /// Objects at once, 1 to [`OBJECTS_MAX`].
     pub objects_max: usize,
-    /// Each object is due for a heartbeat once in so many send ticks, 1 to 65,535.
-    pub heartbeat_ticks: u32,
     /// Send ticks per second, above 0 to 1,000: gives the speed of objects that have no velocity field.
     pub ticks_per_second: f32,
 }
 
 impl Default for WorldConfig {
     fn default() -> WorldConfig {
-        WorldConfig { objects_max: 65_536, heartbeat_ticks: 100, ticks_per_second: 20.0 }
+        WorldConfig { objects_max: 65_536, ticks_per_second: 20.0 }
     }
 }
 
@@ -194,6 +192,8 @@ struct Changes {
     despawned: Vec<ObjectIndex>,
     moved: Vec<ObjectIndex>,
     reassigned: Vec<ObjectIndex>,
+    reframed: Vec<ObjectIndex>,
+    retuned: Vec<ObjectIndex>,
 }
 
 /// The objects of a server. See the [module](self).
@@ -225,6 +225,9 @@ pub struct World {
     /// Slots that become free with the next commit, and the objects that it will report as despawned.
     released: Vec<u32>,
     despawned_next: Vec<ObjectIndex>,
+    retuned_next: Vec<ObjectIndex>,
+    /// Objects whose priority is 0.
+    silent: usize,
     committed: Option<Tick>,
     refresh_next: usize,
     changes: Changes,
@@ -240,7 +243,6 @@ impl World {
             false => Err(WorldError::OutOfRange { field, value, allowed }),
         };
         within("objects_max", config.objects_max as f64, 1.0, OBJECTS_MAX as f64, "1 to 1048576")?;
-        within("heartbeat_ticks", f64::from(config.heartbeat_ticks), 1.0, 65_535.0, "1 to 65535")?;
         let rate = f64::from(config.ticks_per_second);
         within("ticks_per_second", rate, f64::MIN_POSITIVE, 1_000.0, "above 0 to 1000")?;
         Ok(World {
@@ -265,6 +267,8 @@ impl World {
             free: VecDeque::new(),
             released: Vec::new(),
             despawned_next: Vec::new(),
+            retuned_next: Vec::new(),
+            silent: 0,
             committed: None,
             refresh_next: 0,
             changes: Changes::default(),
@@ -315,6 +319,7 @@ impl World {
         self.settings[slot] = settings;
         self.flags[slot] = flag::LIVE | flag::UNBORN;
         self.priorities[slot] = priority;
+        self.silent += usize::from(priority == 0.0);
         self.relevance_radii[slot] = radius;
         // Words of zero mean the origin, where positions are relative to one.
         let position = if settings.profile.uses_origin() { spawn.origin.metres() } else { [0.0; 3] };
@@ -339,6 +344,7 @@ impl World {
         }
         self.family.attach(slot, None);
         self.ids.remove(&self.settings[slot].id);
+        self.silent -= usize::from(self.priorities[slot] == 0.0);
         self.histories.close(slot);
         if self.flags[slot] & flag::UNBORN == 0 {
             self.despawned_next.push(index);
@@ -389,12 +395,9 @@ impl World {
         (0..self.flags.len()).filter_map(|slot| self.at(slot))
     }
 
-    /// The objects whose heartbeat is due at `tick`: each once in the configured number of ticks, spread over them by
-    /// slot, so that objects that were spawned together do not come together.
-    pub fn heartbeats(&self, tick: Tick) -> impl Iterator<Item = Object<'_>> {
-        let interval = self.config.heartbeat_ticks;
-        let first = (tick.0 % interval) as usize;
-        (first..self.flags.len()).step_by(interval as usize).filter_map(|slot| self.at(slot))
+    /// All objects that are attached to others, by slot.
+    pub fn attached(&self) -> impl Iterator<Item = Object<'_>> {
+        self.family.attached().iter().filter_map(|slot| self.at(slot))
     }
 
     /// How often a value could not be quantized faithfully.

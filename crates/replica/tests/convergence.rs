@@ -84,7 +84,8 @@ struct Game {
 impl Game {
     fn new(seed: u64, policy: Policy) -> Game {
         let world = World::new(classes(), WorldConfig::default()).unwrap();
-        let config = ServerConfig { policy, baseline_ticks: 1 + (seed % 4) as u32 };
+        let config =
+            ServerConfig { policy, baseline_ticks: 1 + (seed % 4) as u32, ..ServerConfig::default() };
         let mut server = ReplicaServer::new(world, Codes::generic(), config).unwrap();
         let remotes = (0..3u32)
             .map(|number| {
@@ -93,6 +94,7 @@ impl Game {
                     team: Some(TeamId(number as u16 % 2)),
                     groups: 0,
                     position: [0.0; 3],
+                    view: None,
                 };
                 Remote {
                     peer: server.add_peer(config),

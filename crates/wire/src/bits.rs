@@ -80,6 +80,17 @@ impl<'a> BitWriter<'a> {
         }
     }
 
+    /// Appends a run of at most 56 bits if it fits, and says whether it did. One that does not fit is no failure.
+    #[inline]
+    pub fn try_append(&mut self, run: u64, count: u32) -> bool {
+        debug_assert!(count <= STORE_BITS_MAX && run & !low_mask(count) == 0, "bits above the count must be zero");
+        let fits = self.bit_len() + count as usize <= self.buffer.len() * 8;
+        if fits {
+            self.store(run, count);
+        }
+        fits
+    }
+
     /// Appends the first `bit_count` bits of `bytes`, which hold a run that was encoded before.
     pub fn append_slice(&mut self, bytes: &[u8], bit_count: usize) {
         let Some(mut source) = BitReader::with_bit_len(bytes, bit_count) else {

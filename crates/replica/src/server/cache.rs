@@ -1,60 +1,53 @@
 //! Encode once, send to many.
 //!
-//! What an object's update says depends on the object, the two baselines and the audience, not on who receives it. So
-//! each is encoded once per tick and kept as bits:
+//! What an object's update says depends on the object, the ages of the two baselines and the audience, not on who
+//! receives it. So each is encoded once per tick and kept as bits:
 //!
 //! ```text
-//!   row (newer tick, older tick, audience)      object 0 │ object 1 │ object 2 │ …
-//!                                               56 bits of code, their number in the top byte; 0: not encoded yet
+//!   row (newer age, older age, audience)      object 0 │ object 1 │ object 2 │ …
+//!                                             56 bits of code, their number in the top byte
 //! ```
 //!
 //! Peers with the same round trip build on the same ticks, and baselines are taken only from every few ticks, so there
-//! are few rows. Longer codes lie in a store of their own.
+//! are few rows. Longer codes lie in the [`Arena`] of whoever made them. If that is full, the object has no code in this tick
+//! and its peers get it in a later one. An object without the baseline has none either; its peers get a full entry.
 
 use netloom_wire::schema::Audience;
 use netloom_wire::{BitWriter, Tick};
 
+use super::wanted::{Index, Key, Wanted};
+use crate::arena::{Arena, ArenaRange};
+use crate::bits::{Bits, ones};
 use crate::codec::{self, Baseline, Blobs, Codes, SmallCode};
 use crate::world::{Object, World};
 
-/// The top byte of an entry whose code lies in the store.
+/// The top byte of an entry whose code lies in an arena; the rest is its number there.
 const STORED: u64 = 255;
 
-/// The largest code: every field of a class, contents included.
-const CODE_BYTES_MAX: usize = 64 * 1024;
+/// An entry of an object that lacks the baselines.
+const NO_BASELINE: u64 = 0;
 
-/// What a row was encoded against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key {
-    /// The newer baseline.
-    pub newer: Tick,
-    /// The older one.
-    pub older: Option<Tick>,
-    /// Who receives it.
-    pub audience: Audience,
-}
+/// An entry of an object for which there was no room.
+const NO_ROOM: u64 = 254 << SmallCode::BITS_MAX;
 
-#[derive(Debug)]
-struct Row {
-    key: Key,
-    codes: Vec<u64>,
-    encoded: Vec<u32>,
-}
+/// The largest code: what fits a snapshot.
+const CODE_BYTES_MAX: usize = 2048;
 
-/// The codes of one tick.
-#[derive(Debug, Default)]
-pub struct Cache {
-    rows: Vec<Row>,
-    used: usize,
-    stored: Vec<u8>,
-    /// Where each stored code begins, and its bits.
-    places: Vec<(usize, usize)>,
-    scratch: Vec<u8>,
-    encodes: u64,
+/// The code of an object for those who build on the same baselines.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Code<'a> {
+    /// Short: its bits and their number.
+    Short(u64, u32),
+    /// Long: its bytes and the number of bits.
+    Long(&'a [u8], usize),
+    /// The peer's states cannot be built on.
+    NoBaseline,
+    /// Not in this tick.
+    NoRoom,
 }
 
 /// Text and byte fields of an object of the world.
-struct Contents<'a>(Object<'a>);
+pub(super) struct Contents<'a>(pub Object<'a>);
 
 impl Blobs for Contents<'_> {
     fn blob(&self, field: usize) -> &[u8] {
@@ -62,17 +55,33 @@ impl Blobs for Contents<'_> {
     }
 }
 
-impl Cache {
-    /// Forgets everything: a new tick.
-    pub fn clear(&mut self) {
-        for row in &mut self.rows[..self.used] {
-            for object in row.encoded.drain(..) {
-                row.codes[object as usize] = 0;
-            }
-        }
-        self.used = 0;
-        self.stored.clear();
-        self.places.clear();
+/// What one worker encodes with.
+#[derive(Debug, Default)]
+pub(super) struct Encoder {
+    arena: Arena,
+    /// Where the long codes are, and their bits.
+    long: Vec<(ArenaRange, u32)>,
+    scratch: Vec<u8>,
+    encodes: u64,
+}
+
+/// The world at this tick, and how it is encoded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Present<'a> {
+    pub world: &'a World,
+    pub codes: &'a Codes,
+    pub tick: Tick,
+}
+
+impl Encoder {
+    pub fn with_arena(bytes: usize) -> Encoder {
+        Encoder { arena: Arena::new(bytes), ..Encoder::default() }
+    }
+
+    /// A new tick.
+    pub fn begin(&mut self) {
+        self.arena.reset();
+        self.long.clear();
     }
 
     /// How many codes were made since the beginning.
@@ -80,91 +89,206 @@ impl Cache {
         self.encodes
     }
 
-    /// The row of a key.
-    pub fn row(&mut self, key: Key) -> usize {
-        if let Some(row) = self.rows[..self.used].iter().position(|row| row.key == key) {
-            return row;
-        }
-        if self.used == self.rows.len() {
-            self.rows.push(Row { key, codes: Vec::new(), encoded: Vec::new() });
-        }
-        self.rows[self.used].key = key;
-        self.used += 1;
-        self.used - 1
+    /// The memory of long codes.
+    pub fn arena(&self) -> &Arena {
+        &self.arena
     }
 
-    /// Appends the code of an object to a snapshot, making it if nobody has needed it yet. Says whether it fitted with
-    /// `prefix_bits` before it; nothing is written if it did not. `prefix` writes those bits.
-    pub fn append(
-        &mut self,
-        (row, object): (usize, usize),
-        (world, codes, now): (&World, &Codes, Tick),
-        writer: &mut BitWriter<'_>,
-        prefix_bits: usize,
-        prefix: impl FnOnce(&mut BitWriter<'_>),
-    ) -> bool {
-        let Some(entry) = self.entry(row, object, world, codes, now) else { return false };
-        let place =
-            (entry >> SmallCode::BITS_MAX == STORED).then(|| self.places[(entry & 0xffff_ffff) as usize]);
-        let length = place.map_or((entry >> SmallCode::BITS_MAX) as usize, |(_, bits)| bits);
-        if prefix_bits + length > writer.remaining_bits() {
-            return false;
-        }
-        prefix(writer);
-        match place {
-            None => writer.append_bits(SmallCode(entry).bits(), length as u32),
-            Some((start, bits)) => writer.append_slice(&self.stored[start..start + bits.div_ceil(8)], bits),
-        }
-        true
-    }
-
-    fn entry(&mut self, row: usize, object: usize, world: &World, codes: &Codes, now: Tick) -> Option<u64> {
-        let known = self.rows[row].codes.get(object).copied().unwrap_or(0);
-        if known != 0 {
-            return Some(known);
-        }
-        let entry = self.encode(row, object, world, codes, now)?;
-        let row = &mut self.rows[row];
-        if row.codes.len() <= object {
-            row.codes.resize(object + 1, 0);
-        }
-        row.codes[object] = entry;
-        row.encoded.push(object as u32);
+    /// Makes the code of an object.
+    fn encode(&mut self, key: Key, object: usize, present: Present<'_>) -> u64 {
+        let Present { world, codes, tick } = present;
+        let Some(object) = world.at(object) else { return NO_BASELINE };
+        let history = object.history();
+        let baseline = |age: u8| {
+            let age = u32::from(age);
+            let row = history.row_at(Tick(tick.0.wrapping_sub(age)))?;
+            Some(Baseline { words: history.row(row), age })
+        };
+        let Some(newer) = baseline(key.newer_age) else { return NO_BASELINE };
+        let older = match key.older_age {
+            0 => None,
+            age => match baseline(age) {
+                None => return NO_BASELINE,
+                older => older,
+            },
+        };
         self.encodes += 1;
-        Some(entry)
+        let (class, visible) = (object.class(), object.class().visible(key.audience));
+        let teleported = object.teleported_since(Tick(tick.0.wrapping_sub(newer.age)));
+        let current = history.row(history.newest_row());
+        match codec::encode_small(class, visible, current, newer, older, teleported, codes) {
+            Some(small) => small.0,
+            None => {
+                self.scratch.resize(CODE_BYTES_MAX, 0);
+                let mut writer = BitWriter::new(&mut self.scratch);
+                let contents = Contents(object);
+                codec::encode(
+                    class,
+                    visible,
+                    current,
+                    newer,
+                    older,
+                    teleported,
+                    &contents,
+                    codes,
+                    &mut writer,
+                );
+                let bits = writer.bit_len();
+                let stored = writer.finish().ok().and_then(|bytes| self.arena.store(&self.scratch[..bytes]));
+                let Some(range) = stored else { return NO_ROOM };
+                self.long.push((range, bits as u32));
+                STORED << SmallCode::BITS_MAX | (self.long.len() - 1) as u64
+            }
+        }
     }
 
-    fn encode(&mut self, row: usize, object: usize, world: &World, codes: &Codes, now: Tick) -> Option<u64> {
-        let Key { newer, older, audience } = self.rows[row].key;
-        let object = world.at(object)?;
-        let age = |tick: Tick| now.distance(tick) as u32;
-        let baseline = |tick: Tick| object.words_at(tick).map(|words| Baseline { words, age: age(tick) });
-        let (newer_words, older_words) = (baseline(newer)?, older.and_then(baseline));
-        let (class, visible) = (object.class(), object.class().visible(audience));
-        let teleported = object.teleported_since(newer);
-        let current = object.words();
-        if let Some(small) =
-            codec::encode_small(class, visible, current, newer_words, older_words, teleported, codes)
-        {
-            return Some(small.0);
-        }
-        self.scratch.resize(CODE_BYTES_MAX, 0);
-        let mut writer = BitWriter::new(&mut self.scratch);
-        codec::encode(
-            class,
-            visible,
-            current,
-            newer_words,
-            older_words,
-            teleported,
-            &Contents(object),
-            codes,
-            &mut writer,
-        );
-        let bits = writer.bit_len();
-        let bytes = writer.finish().ok()?;
-        self.places.push((self.stored.len(), bits));
-        self.stored.extend_from_slice(&self.scratch[..bytes]);
-        Some(STORED << SmallCode::BITS_MAX | (self.places.len() - 1) as u64)
+    /// A code for one peer alone.
+    pub fn private(&mut self, key: Key, object: usize, present: Present<'_>) -> Code<'_> {
+        let entry = self.encode(key, object, present);
+        self.code(entry)
     }
+
+    #[inline]
+    fn code(&self, entry: u64) -> Code<'_> {
+        let length = entry >> SmallCode::BITS_MAX;
+        if entry == NO_BASELINE {
+            return Code::NoBaseline;
+        }
+        if length <= SmallCode::BITS_MAX.into() {
+            return Code::Short(SmallCode(entry).bits(), length as u32);
+        }
+        let place = self.long.get((entry & 0xffff_ffff) as usize).filter(|_| length == STORED);
+        match place.and_then(|(range, bits)| Some((self.arena.bytes(*range)?, *bits))) {
+            Some((bytes, bits)) => Code::Long(bytes, bits as usize),
+            None => Code::NoRoom,
+        }
+    }
+}
+
+/// The codes of one key.
+#[derive(Debug)]
+pub(super) struct Row {
+    key: Key,
+    codes: Vec<u64>,
+    wanted: Bits,
+    done: Bits,
+    /// Who encodes it.
+    encoder: usize,
+}
+
+impl Row {
+    /// Makes the codes that are wanted and not made yet.
+    pub fn encode(&mut self, encoder: &mut Encoder, present: Present<'_>) {
+        for at in 0..self.wanted.words().len() {
+            let missing = self.wanted.word(at) & !self.done.word(at);
+            if missing == 0 {
+                continue;
+            }
+            for bit in ones(missing) {
+                let object = at * 64 + bit;
+                self.codes[object] = encoder.encode(self.key, object, present);
+            }
+            self.done.words_mut()[at] |= missing;
+        }
+    }
+
+    /// The entries by object.
+    #[inline]
+    pub fn codes(&self) -> &[u64] {
+        &self.codes
+    }
+}
+
+/// The codes of one tick.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    index: Index,
+    rows: Vec<Row>,
+    objects: usize,
+}
+
+impl Cache {
+    /// A new tick, of a world with room for so many objects.
+    pub fn begin(&mut self, objects: usize) {
+        self.index.clear();
+        self.objects = objects;
+    }
+
+    /// Takes over what a worker's peers want.
+    pub fn want(&mut self, wanted: &mut Wanted) {
+        wanted.drain(|key, objects| {
+            let known = self.index.keys().len();
+            let Some(row) = self.index.find_or_add(key) else { return };
+            if row == known {
+                self.open(row, key);
+            }
+            self.rows[row].wanted.union_with(objects);
+        });
+    }
+
+    fn open(&mut self, row: usize, key: Key) {
+        if self.rows.len() <= row {
+            let (codes, wanted, done) = (Vec::new(), Bits::default(), Bits::default());
+            self.rows.push(Row { key, codes, wanted, done, encoder: 0 });
+        }
+        let row = &mut self.rows[row];
+        row.key = key;
+        row.codes.resize(row.codes.len().max(self.objects), NO_BASELINE);
+        for bits in [&mut row.wanted, &mut row.done] {
+            bits.reserve(self.objects);
+            bits.clear();
+        }
+    }
+
+    /// The rows of this tick, to be encoded by `encoder`s that take turns.
+    pub fn rows_mut(&mut self) -> &mut [Row] {
+        let used = self.index.keys().len();
+        &mut self.rows[..used]
+    }
+
+    /// Says who encodes each row, so that every encoder has about as much to do.
+    pub fn assign(&mut self, encoders: usize) {
+        let mut loads = [0usize; ENCODERS_MAX];
+        let loads = &mut loads[..encoders.clamp(1, ENCODERS_MAX)];
+        for row in self.rows_mut() {
+            let work: usize = row.wanted.len();
+            let lightest = (0..loads.len()).min_by_key(|at| loads[*at]).unwrap_or(0);
+            // What an encoder has begun lies in its arena: it goes on with it.
+            if row.done.is_empty() {
+                row.encoder = lightest;
+            }
+            loads[row.encoder.min(loads.len() - 1)] += work;
+        }
+    }
+
+    /// The row of a key, if it is shared.
+    #[inline]
+    pub fn row(&self, key: Key) -> Option<&Row> {
+        self.index.find(key).map(|row| &self.rows[row])
+    }
+
+    /// The code that a row has for an object.
+    #[inline]
+    pub fn code<'a>(&self, row: &Row, object: usize, encoders: &'a [Encoder]) -> Code<'a> {
+        match row.done.contains(object) {
+            true => encoders[row.encoder].code(row.codes[object]),
+            false => Code::NoRoom,
+        }
+    }
+}
+
+/// Encoders that share the rows of a tick.
+pub(super) const ENCODERS_MAX: usize = 64;
+
+impl Row {
+    /// Who encodes it.
+    pub fn encoder(&self) -> usize {
+        self.encoder
+    }
+}
+
+/// The audience whose fields a peer gets: the public, unless the class tells it more.
+pub(super) fn canonical(object: &Object<'_>, audience: Audience) -> Audience {
+    let class = object.class();
+    if class.visible(audience) == class.visible(Audience::Public) { Audience::Public } else { audience }
 }

@@ -5,21 +5,20 @@ use std::collections::VecDeque;
 use netloom_wire::Tick;
 use netloom_wire::schema::Audience;
 
-use super::cache::Key;
+use super::cache::canonical;
+use super::flight::{Flight, Flights};
+use super::held::Held;
 use super::interest::{Changes, Interest, Membership, Policy, Scratch, Viewer, VisibleSet};
-use super::priority::{Accounts, Pending, PickScratch, Picking, Weights};
-use super::slots::{Phase, Slots};
-use crate::limits::{BASELINE_AGE_MAX, SNAPSHOTS_IN_FLIGHT_MAX};
+use super::priority::{Accounts, Pending, Phases, ViewCone};
+use super::slots::{Phase, Slot, Slots};
+use crate::bits::Bits;
 use crate::world::{Object, OwnerId, TeamId, World};
-
-/// After so many ticks without news an entry or a leave goes out again.
-const EXISTENCE_REPEAT_TICKS: i32 = 3;
-
-/// What one update takes, as long as nothing better is known: a jump of position and rotation.
-const ESTIMATE_BITS: u16 = 72;
 
 /// How many refused ticks are remembered, for acknowledgements that come later.
 const REFUSED_KEPT: usize = 64;
+
+/// What an update takes as long as nothing better is known.
+const FIRST_ESTIMATE_BITS: u32 = 48;
 
 /// Who a peer is, and where it looks from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,29 +31,15 @@ pub struct PeerConfig {
     pub groups: u64,
     /// Where it looks from.
     pub position: [f32; 3],
+    /// What it has in view: objects there come sooner. `None` if it does not say.
+    pub view: Option<ViewCone>,
 }
 
-/// An entry in a snapshot.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SentEntry {
-    pub slot: u16,
-    pub generation: u8,
-    /// How many states had been sent.
-    pub sends: u32,
-    /// What it told the peer.
-    pub frame: u32,
-    pub audience: Audience,
-}
-
-/// A snapshot whose fate is not known.
-#[derive(Debug, Default)]
-pub(super) struct Flight {
-    pub sequence: u64,
-    pub tick: Tick,
-    /// Slot, its generation, and how many states had been sent.
-    pub updates: Vec<(u16, u8, u32)>,
-    pub enters: Vec<SentEntry>,
-    pub leaves: Vec<(u16, u8)>,
+impl PeerConfig {
+    /// A peer without team and groups that looks from the middle of the world.
+    pub fn new(owner: OwnerId) -> PeerConfig {
+        PeerConfig { owner, team: None, groups: 0, position: [0.0; 3], view: None }
+    }
 }
 
 /// One peer.
@@ -63,245 +48,372 @@ pub(super) struct Peer {
     pub config: PeerConfig,
     number: u32,
     owned: Vec<u32>,
+    /// Objects that the game shows it, under [`Policy::Custom`]; ascending.
+    pub named: Vec<u32>,
     visible: VisibleSet,
     changes: Changes,
     pub slots: Slots,
-    pub flights: VecDeque<Flight>,
-    spare: Vec<Flight>,
-    accounts: Accounts,
-    pending: Vec<Pending>,
-    /// Slots whose update goes into this tick's snapshots, ascending; taken from the front.
-    pub chosen: VecDeque<u16>,
+    pub held: Held,
+    pub flights: Flights,
+    /// Slots that the peer must be told of, and those that it must let go of.
+    pub entering: Vec<u16>,
+    pub leaving: Vec<u16>,
+    /// Of these, what is due in this tick.
     pub entries_due: VecDeque<u16>,
     pub leaves_due: VecDeque<u16>,
-    picked: Vec<u16>,
+    /// Slots whose update goes into this tick's snapshots.
+    pub chosen: Bits,
+    pub accounts: Accounts,
+    pub phases: Phases,
+    pub pending: Vec<Pending>,
+    pub picked: Vec<u16>,
+    pub outlook: Outlook,
+    scratch: Bits,
+    /// Snapshots that arrived since the last selection and became no baselines.
+    settling: Vec<Flight>,
+    /// The tick of the last selection.
+    selected: Option<Tick>,
+    /// Whether the peer is somebody else since.
+    is_changed: bool,
     /// Ticks whose snapshots the peer could not read, whatever their acknowledgement says.
     refused: VecDeque<Tick>,
 }
 
-/// Buffers that peers share.
-#[derive(Debug, Default)]
-pub(super) struct Shared {
-    pub interest: Scratch,
-    pub pick: PickScratch,
-    pub picking: Picking,
-    pub weights: Weights,
+/// What is left of a tick's budget, and what experience says about the next one's.
+#[derive(Debug)]
+pub(super) struct Outlook {
+    /// Bytes that this tick may still use.
+    pub budget_left: usize,
+    /// Bytes of those for entries.
+    pub entries_left: usize,
+    /// What an update takes.
+    pub estimate_bits: u32,
+    /// Whether the last tick's choice did not fit.
+    pub is_tight: bool,
+    /// Whether any account may be above zero.
+    pub has_accounts: bool,
+}
+
+/// The world at this tick, as those who choose see it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scene<'a> {
+    pub world: &'a World,
+    pub interest: &'a Interest,
+    /// Objects with a version of this tick.
+    pub changed: &'a Bits,
+    pub tick: Tick,
 }
 
 impl Peer {
-    pub fn new(number: u32, config: PeerConfig) -> Peer {
+    pub fn new(number: u32, config: PeerConfig, world: &World) -> Peer {
+        let mine = world.iter().filter(|object| object.owner() == Some(config.owner));
         Peer {
             config,
             number,
-            owned: Vec::new(),
+            owned: mine.map(|object| object.index().slot() as u32).collect(),
+            named: Vec::new(),
             visible: VisibleSet::new(),
             changes: Changes::default(),
             slots: Slots::default(),
-            flights: VecDeque::new(),
-            spare: Vec::new(),
-            accounts: Accounts::new(),
-            pending: Vec::new(),
-            chosen: VecDeque::new(),
+            held: Held::default(),
+            flights: Flights::default(),
+            entering: Vec::new(),
+            leaving: Vec::new(),
             entries_due: VecDeque::new(),
             leaves_due: VecDeque::new(),
+            chosen: Bits::default(),
+            accounts: Accounts::new(),
+            phases: Phases::new(),
+            pending: Vec::new(),
             picked: Vec::new(),
+            outlook: Outlook {
+                budget_left: 0,
+                entries_left: 0,
+                estimate_bits: FIRST_ESTIMATE_BITS,
+                is_tight: false,
+                has_accounts: false,
+            },
+            scratch: Bits::default(),
+            settling: Vec::new(),
+            selected: None,
+            is_changed: false,
             refused: VecDeque::new(),
         }
     }
 
-    pub fn audience(&self, object: &Object<'_>) -> Audience {
+    fn audience(&self, object: &Object<'_>) -> Audience {
         object.audience(self.config.owner, self.config.team)
     }
 
-    /// The first phase: what this peer sees, and what of it goes out in this tick.
-    pub fn select(
-        &mut self,
-        tick: Tick,
-        budget_bits: u32,
-        world: &World,
-        interest: &Interest,
-        shared: &mut Shared,
-    ) {
-        self.look(tick, world, interest, shared);
-        self.chosen.clear();
-        self.entries_due.clear();
-        self.leaves_due.clear();
-        self.pending.clear();
-        let due_again =
-            |sent: Option<Tick>| sent.is_none_or(|sent| tick.distance(sent) >= EXISTENCE_REPEAT_TICKS);
-        let (owner, team, viewpoint) = (self.config.owner, self.config.team, self.config.position);
-        for (number, slot) in self.slots.iter_mut() {
-            match slot.phase {
-                Phase::Free => continue,
-                Phase::Leaving(_) => {
-                    if due_again(slot.sent) {
-                        self.leaves_due.push_back(number);
-                    }
-                    continue;
-                }
-                Phase::Entering | Phase::Present => {}
+    /// Brings what the peer sees, and what it has not been sent, up to date.
+    pub fn look(&mut self, scene: &Scene<'_>, scratch: &mut Scratch) {
+        let Scene { world, interest, tick, .. } = *scene;
+        let membership = Membership { team: self.config.team.map(|team| team.0), groups: self.config.groups };
+        let viewer =
+            Viewer { number: self.number, position: self.config.position, membership, owned: &self.owned };
+        match interest.policy() {
+            Policy::Custom => {
+                let Peer { named, visible, changes, .. } = self;
+                interest.update_to(named, &viewer, tick, scratch, visible, changes);
             }
-            let Some(object) = world.at(slot.object as usize) else { continue };
-            if object.priority() <= 0.0 {
-                continue;
-            }
-            let audience = object.audience(owner, team);
-            let is_known = slot.phase == Phase::Present
-                && slot.frame == object.frame()
-                && slot.audience == audience
-                && slot.newer.is_some_and(|newer| {
-                    slot.is_remembered()
-                        && tick.distance(newer) <= BASELINE_AGE_MAX as i32
-                        && object.words_at(newer).is_some()
-                });
-            let is_news = slot.sent.is_none_or(|sent| object.version().is_newer_than(sent));
-            if is_known {
-                if is_news {
-                    let distance = distance(object.position(), viewpoint);
-                    let importance =
-                        shared.weights.importance(object.priority(), object.speed(), object.kind_weight());
-                    let gain = shared.weights.gain(importance, distance, false);
-                    let is_distant = distance > 100.0;
-                    self.pending.push(Pending {
-                        slot: number,
-                        estimate_bits: ESTIMATE_BITS,
-                        is_distant,
-                        gain,
-                    });
-                }
-            } else if due_again(slot.sent) {
-                self.entries_due.push_back(number);
-            }
+            _ => interest.update(&viewer, tick, scratch, &mut self.visible, &mut self.changes),
         }
-        self.accounts.accumulate(&self.pending);
-        self.picked.clear();
-        self.accounts.select(&self.pending, budget_bits, &shared.picking, &mut shared.pick, &mut self.picked);
-        self.chosen.extend(&self.picked);
+        let changes = std::mem::take(&mut self.changes);
+        changes.left.iter().for_each(|object| self.hide(*object, tick));
+        changes.entered.iter().for_each(|object| self.show(*object, scene));
+        let is_quiet = changes.left.is_empty() && changes.entered.is_empty() && world.reframed().is_empty();
+        self.changes = changes;
+        if !(is_quiet && self.follows(tick)) {
+            self.follow_parents(scene);
+        }
+        self.note_changes(scene);
+        self.settle();
+        self.selected = Some(tick);
+        self.is_changed = false;
     }
 
-    /// The baselines and the audience of a slot's update.
-    pub fn key(&self, number: u16, tick: Tick, object: &Object<'_>) -> Option<Key> {
-        let slot = self.slots.get(number)?;
-        let newer = slot.newer?;
-        let usable = |older: &Tick| {
-            tick.distance(*older) <= BASELINE_AGE_MAX as i32 && object.words_at(*older).is_some()
-        };
-        Some(Key { newer, older: slot.older.filter(usable), audience: slot.audience })
+    /// Whether this peer has seen everything up to the tick before this one.
+    fn follows(&self, tick: Tick) -> bool {
+        !self.is_changed && self.selected.is_some_and(|last| last.next() == tick || last == tick)
     }
 
-    /// What was really sent starts again at zero.
-    pub fn handle_sent(&mut self, flight: Flight) {
-        let slots: Vec<u16> = flight.updates.iter().map(|update| update.0).collect();
-        self.accounts.reset(&slots);
-        self.flights.push_back(flight);
-        if self.flights.len() > SNAPSHOTS_IN_FLIGHT_MAX
-            && let Some(sequence) = self.flights.front().map(|oldest| oldest.sequence)
-        {
-            self.handle_outcome(sequence, false, 1);
+    /// Gives an object a slot, unless it is attached to something out of sight: it is told relative to that.
+    fn show(&mut self, object: u32, scene: &Scene<'_>) {
+        let Some(seen) = scene.world.at(object as usize) else { return };
+        if !self.sees_parents(&seen) {
+            return;
+        }
+        let audience = self.audience(&seen);
+        let keeps_numbers = matches!(scene.interest.policy(), Policy::Everyone);
+        let taken = self.slots.take(object, Slot::entering(audience, seen.frame()), keeps_numbers);
+        let Some(number) = taken else { return };
+        self.held.reserve(self.slots.len());
+        self.chosen.reserve(self.slots.len());
+        self.accounts.reset(&[number]);
+        self.set_special(number, &seen, audience);
+        self.entering.push(number);
+    }
+
+    fn sees_parents(&self, object: &Object<'_>) -> bool {
+        object.ancestors().all(|ancestor| self.visible.contains(ancestor.slot() as u32))
+    }
+
+    fn hide(&mut self, object: u32, tick: Tick) {
+        let Some(number) = self.slots.leave(object, tick) else { return };
+        let at = usize::from(number);
+        self.held.forget(at);
+        self.held.dirty.remove(at);
+        self.entering.retain(|entering| *entering != number);
+        match self.slots.get(number).is_some_and(|slot| slot.was_told) {
+            true => self.leaving.push(number),
+            // It never heard of the object: there is nothing to take back.
+            false => self.release(number),
         }
     }
 
-    /// An empty record, from an old one if there is one.
-    pub fn flight(&mut self, sequence: u64, tick: Tick) -> Flight {
-        let mut flight = self.spare.pop().unwrap_or_default();
-        flight.sequence = sequence;
-        flight.tick = tick;
-        flight.updates.clear();
-        flight.enters.clear();
-        flight.leaves.clear();
-        flight
+    /// The peer has let go of a slot.
+    fn release(&mut self, number: u16) {
+        self.slots.release(number);
+        self.flights.forget(usize::from(number));
     }
 
-    /// A record that was not used.
-    pub fn give_back(&mut self, flight: Flight) {
-        self.spare.push(flight);
+    /// Hides what lost sight of what it is attached to, and shows what found it or was detached.
+    fn follow_parents(&mut self, scene: &Scene<'_>) {
+        for object in scene.world.attached() {
+            let index = object.index().slot() as u32;
+            let is_shown = self.slots.of(index).is_some();
+            match self.visible.contains(index) && self.sees_parents(&object) {
+                true if !is_shown => self.show(index, scene),
+                false if is_shown => self.hide(index, scene.tick),
+                _ => {}
+            }
+        }
+        for &index in scene.world.reframed() {
+            self.show_if_hidden(index.slot() as u32, scene);
+        }
+        if !self.follows(scene.tick) {
+            let visible = std::mem::take(&mut self.visible);
+            let hidden = visible.iter().filter(|object| self.slots.of(*object).is_none());
+            let hidden: Vec<u32> = hidden.collect();
+            self.visible = visible;
+            hidden.into_iter().for_each(|object| self.show(object, scene));
+        }
+    }
+
+    fn show_if_hidden(&mut self, object: u32, scene: &Scene<'_>) {
+        if self.visible.contains(object) && self.slots.of(object).is_none() {
+            self.show(object, scene);
+        }
+    }
+
+    /// Notes what changed since the last selection.
+    fn note_changes(&mut self, scene: &Scene<'_>) {
+        let Scene { world, changed, tick, .. } = *scene;
+        if self.follows(tick) {
+            let words = self.held.dirty.words_mut().iter_mut().zip(self.slots.own.words());
+            for (at, (dirty, own)) in words.enumerate() {
+                *dirty |= changed.word(at) & own;
+            }
+            let objects = self.slots.objects();
+            for &stray in &self.slots.strays {
+                let object = objects[usize::from(stray)] as usize;
+                let word = &mut self.held.dirty.words_mut()[usize::from(stray) / 64];
+                *word |= u64::from(changed.contains(object)) << (stray % 64);
+            }
+            for &index in world.reframed().iter().chain(world.reassigned()) {
+                self.check_meaning(index.slot() as u32, world);
+            }
+            return;
+        }
+        // Ticks went by without this peer, or it is somebody else now: look at everything.
+        for place in 0..self.slots.in_sight().len() {
+            let (object, number) = self.slots.in_sight()[place];
+            let is_news =
+                self.selected.is_none_or(|last| world.versions()[object as usize].is_newer_than(last));
+            if is_news {
+                self.held.dirty.insert(usize::from(number));
+            }
+            self.check_meaning(object, world);
+        }
+    }
+
+    /// If the words of an object mean something else now, or the peer is something else to it, it is told anew.
+    fn check_meaning(&mut self, object: u32, world: &World) {
+        let (Some(number), Some(seen)) = (self.slots.of(object), world.at(object as usize)) else { return };
+        let audience = self.audience(&seen);
+        let Some(slot) = self.slots.get_mut(number) else { return };
+        if slot.frame == seen.frame() && slot.audience == audience {
+            return;
+        }
+        slot.frame = seen.frame();
+        slot.audience = audience;
+        self.set_special(number, &seen, audience);
+        self.tell_anew(number);
+    }
+
+    fn set_special(&mut self, number: u16, object: &Object<'_>, audience: Audience) {
+        match canonical(object, audience) {
+            Audience::Public => self.slots.special.remove(usize::from(number)),
+            _ => self.slots.special.insert(usize::from(number)),
+        }
+    }
+
+    /// Nothing that the peer has of a slot can be built on: it gets a full entry.
+    pub fn tell_anew(&mut self, number: u16) {
+        let at = usize::from(number);
+        self.held.forget(at);
+        self.flights.forget(at);
+        self.chosen.remove(at);
+        let Some(slot) = self.slots.get_mut(number) else { return };
+        if !matches!(slot.phase, Phase::Free | Phase::Leaving(_)) {
+            slot.sent = None;
+            if slot.phase == Phase::Present {
+                self.entering.push(number);
+            }
+            slot.phase = Phase::Entering;
+        }
     }
 
     /// A snapshot arrived or was lost.
     pub fn handle_outcome(&mut self, sequence: u64, acked: bool, baseline_ticks: u32) {
-        let Some(place) = self.flights.iter().position(|flight| flight.sequence == sequence) else { return };
-        let Some(flight) = self.flights.remove(place) else { return };
+        let Some((flight, older)) = self.flights.take(sequence) else { return };
         let acked = acked && !self.refused.contains(&flight.tick);
-        let keep = flight.tick.0 % baseline_ticks == 0;
-        for &(number, generation, sends) in &flight.updates {
-            if let Some(slot) = self.slots.get_mut(number).filter(|slot| slot.generation == generation) {
-                match acked {
-                    true => slot.handle_acked(flight.tick, sends, keep),
-                    false => slot.handle_lost(flight.tick),
-                }
+        if acked {
+            self.flights.overtake(older, &flight.updates);
+            if flight.tick.0.is_multiple_of(baseline_ticks) {
+                self.held.handle_acked(&flight.updates, flight.tick);
             }
+        } else {
+            self.scratch.copy_from(&flight.updates);
+            self.flights.subtract_later(older, &mut self.scratch);
+            self.held.dirty.union_with(&self.scratch);
         }
         for entry in &flight.enters {
             let slot = self.slots.get_mut(entry.slot).filter(|slot| slot.generation == entry.generation);
             let Some(slot) = slot else { continue };
+            let is_current = slot.frame == entry.frame && slot.audience == entry.audience;
             match (acked, slot.phase) {
-                (false, _) => slot.sent = None,
-                (true, Phase::Entering | Phase::Present) if slot.is_newer_entry(flight.tick) => {
+                (true, Phase::Entering) if is_current => {
                     slot.phase = Phase::Present;
-                    slot.frame = entry.frame;
-                    slot.audience = entry.audience;
-                    slot.older = None;
-                    slot.newer = None;
-                    slot.handle_acked(flight.tick, entry.sends, true);
+                    self.entering.retain(|entering| *entering != entry.slot);
+                    self.held.handle_entered(entry.slot.into(), flight.tick);
                 }
-                (true, _) => {}
-            }
-        }
-        for &(number, generation) in &flight.leaves {
-            let is_leaving = self
-                .slots
-                .get(number)
-                .is_some_and(|slot| slot.generation == generation && matches!(slot.phase, Phase::Leaving(_)));
-            match (is_leaving, acked) {
-                (true, true) => self.slots.release(number),
-                (true, false) => {
-                    if let Some(slot) = self.slots.get_mut(number) {
-                        slot.sent = None;
+                // Told once more before the first was known to have arrived.
+                (true, Phase::Present) if is_current => {
+                    if flight.tick.is_newer_than(self.held.pair(entry.slot.into()).newer) {
+                        self.held.handle_entered(entry.slot.into(), flight.tick);
                     }
                 }
+                (false, Phase::Entering) => slot.sent = None,
+                (false, Phase::Present) => self.held.dirty.insert(entry.slot.into()),
                 _ => {}
             }
         }
-        self.spare.push(flight);
+        for &(number, generation) in &flight.leaves {
+            let leaving =
+                |slot: &&mut Slot| slot.generation == generation && matches!(slot.phase, Phase::Leaving(_));
+            let Some(slot) = self.slots.get_mut(number).filter(leaving) else { continue };
+            if acked {
+                self.leaving.retain(|leaving| *leaving != number);
+                self.release(number);
+            } else {
+                slot.sent = None;
+            }
+        }
+        let is_spare = acked && !flight.tick.0.is_multiple_of(baseline_ticks);
+        match is_spare {
+            true => self.settling.push(flight),
+            false => self.flights.give_back(flight),
+        }
     }
 
-    /// The peer could not read the snapshot of this tick.
+    /// States that arrived and became no baselines do so after all for objects that have come to rest: they are the
+    /// last ones.
+    fn settle(&mut self) {
+        while let Some(flight) = self.settling.pop() {
+            self.scratch.copy_from(&flight.updates);
+            self.scratch.subtract(&self.held.dirty);
+            self.flights.subtract_later(0, &mut self.scratch);
+            self.held.handle_rested(&mut self.scratch, flight.tick);
+            self.flights.give_back(flight);
+        }
+    }
+
+    /// The peer could not read the snapshot of this tick: nothing builds on it, and what it said is said again.
     pub fn handle_refusal(&mut self, tick: Tick) {
         if self.refused.len() == REFUSED_KEPT {
             self.refused.pop_front();
         }
         self.refused.push_back(tick);
-        self.slots.iter_mut().for_each(|(_, slot)| slot.handle_refused(tick));
-    }
-
-    fn look(&mut self, tick: Tick, world: &World, interest: &Interest, shared: &mut Shared) {
-        let membership = Membership { team: self.config.team.map(|team| team.0), groups: self.config.groups };
-        let viewer =
-            Viewer { number: self.number, position: self.config.position, membership, owned: &self.owned };
-        interest.update(&viewer, tick, &mut shared.interest, &mut self.visible, &mut self.changes);
-        let keeps_numbers = matches!(interest.policy(), Policy::Everyone);
-        for &object in &self.changes.left {
-            if let Some(slot) = self.slots.leave(object, tick).and_then(|number| self.slots.get_mut(number)) {
-                slot.sent = None;
-            }
-        }
-        for &object in &self.changes.entered {
-            let Some(seen) = world.at(object as usize) else { continue };
-            let audience = seen.audience(self.config.owner, self.config.team);
-            if let Some(number) = self.slots.take(object, audience, keeps_numbers) {
-                self.accounts.reset(&[number]);
-            }
+        let mut forgotten = Vec::new();
+        self.held.handle_refused(tick, |slot| forgotten.push(slot as u16));
+        forgotten.into_iter().for_each(|slot| self.tell_anew(slot));
+        // Which of its updates were read before the end is not known.
+        for at in 0..self.held.known.words().len() {
+            let known = self.held.known.word(at);
+            self.held.dirty.words_mut()[at] |= known;
         }
     }
 
-    /// The objects that the peer owns changed.
-    pub fn set_owned(&mut self, world: &World) {
-        self.owned.clear();
-        let mine = world.iter().filter(|object| object.owner() == Some(self.config.owner));
-        self.owned.extend(mine.map(|object| object.index().slot() as u32));
+    /// The peer looks from elsewhere, or is somebody else.
+    pub fn set_config(&mut self, config: PeerConfig, world: &World) {
+        let before = std::mem::replace(&mut self.config, config);
+        if before.owner != config.owner {
+            self.owned.clear();
+            let mine = world.iter().filter(|object| object.owner() == Some(config.owner));
+            self.owned.extend(mine.map(|object| object.index().slot() as u32));
+        }
+        self.is_changed |= before.owner != config.owner || before.team != config.team;
     }
-}
 
-fn distance(a: [f32; 3], b: [f32; 3]) -> f32 {
-    (0..3).map(|axis| (a[axis] - b[axis]) * (a[axis] - b[axis])).sum::<f32>().sqrt()
+    /// An object has another owner, or none.
+    pub fn set_owned(&mut self, object: u32, is_owned: bool) {
+        match (self.owned.binary_search(&object), is_owned) {
+            (Err(place), true) => self.owned.insert(place, object),
+            (Ok(place), false) => {
+                self.owned.remove(place);
+            }
+            _ => {}
+        }
+    }
 }

@@ -31,4 +31,4 @@ mod weights;
 
 pub use accounts::{Accounts, Pending, PickScratch, Picking, fits};
 pub use cadence::{Cadence, Phases, Tier, Tiers};
-pub use weights::{DistanceWeight, HalfAt, PLAYER_WEIGHT, ViewCone, WeightConfig, Weights};
+pub use weights::{DistanceCurve, DistanceWeight, HalfAt, PLAYER_WEIGHT, ViewCone, WeightConfig, Weights};

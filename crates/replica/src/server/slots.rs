@@ -1,25 +1,30 @@
-//! The aliases of one peer: which slot names which object, and what the peer holds of it.
+//! The aliases of one peer: which slot names which object.
 //!
 //! ```text
 //!   free ──enter──▶ entering ──its snapshot acked──▶ present ──leave──▶ leaving ──its snapshot acked──▶ free
+//!                      ▲──────────told anew─────────────┘
 //! ```
 //!
 //! A slot is used again only when the peer is known to have let go of it, and with another generation. So a late
 //! snapshot can never touch another object, and gaps between slots tell nobody what is hidden.
+//!
+//! Where a peer sees everything, a slot has the number of its object, as far as possible: then what changed in the
+//! world is what changed for the peer, 64 objects at a time. Slots of other numbers are *strays*, looked at one by one.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use netloom_wire::schema::Audience;
 use netloom_wire::{Alias, Tick};
 
-use crate::limits::{VERSIONS_KEPT, VISIBLE_MAX};
+use crate::bits::Bits;
+use crate::limits::VISIBLE_MAX;
 
 /// Where a slot stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub(super) enum Phase {
     /// Names nothing.
     Free,
-    /// The peer is being told of the object.
+    /// The peer is being told of the object, or told anew.
     Entering,
     /// The peer has the object.
     Present,
@@ -27,153 +32,134 @@ pub enum Phase {
     Leaving(Tick),
 }
 
-/// What a peer holds of one object.
+/// One alias.
 #[derive(Clone, Copy, Debug)]
-pub struct Slot {
-    /// The object's place in the world.
-    pub object: u32,
+pub(super) struct Slot {
     /// Tells its lifetimes apart.
     pub generation: u8,
-    /// Where it stands.
     pub phase: Phase,
-    /// What the peer is to the object, as far as it is known to know.
+    /// What the peer is to the object.
     pub audience: Audience,
-    /// The frame of the entry that the peer has.
+    /// The frame that the object has.
     pub frame: u32,
-    /// The tick of the newest entry that is known to have arrived.
-    pub entry: Option<Tick>,
-    /// The newest acknowledged state, and the one before it.
-    pub newer: Option<Tick>,
-    /// The one before it.
-    pub older: Option<Tick>,
-    /// The newest state that was sent and is not known to be lost.
+    /// When the entry or the leave was last sent, if that is not known to be lost.
     pub sent: Option<Tick>,
-    /// States sent since the slot was taken, and how many of them up to the newer baseline.
-    sends: u32,
-    sends_to_newer: u32,
+    /// Whether any entry was ever sent.
+    pub was_told: bool,
 }
 
 impl Slot {
     const FREE: Slot = Slot {
-        object: u32::MAX,
         generation: 0,
         phase: Phase::Free,
         audience: Audience::Public,
         frame: 0,
-        entry: None,
-        newer: None,
-        older: None,
         sent: None,
-        sends: 0,
-        sends_to_newer: 0,
+        was_told: false,
     };
 
-    /// A state was sent: how many that makes, to be remembered with it.
-    pub fn handle_sent(&mut self, tick: Tick) -> u32 {
-        self.sent = Some(tick);
-        self.sends += 1;
-        self.sends
-    }
-
-    /// A snapshot with a state of this object arrived. It becomes a baseline if `keep` says so or there is none.
-    pub fn handle_acked(&mut self, tick: Tick, sends: u32, keep: bool) {
-        if self.newer.is_some_and(|newer| !tick.is_newer_than(newer)) || (self.newer.is_some() && !keep) {
-            return;
-        }
-        self.older = self.newer;
-        self.newer = Some(tick);
-        self.sends_to_newer = sends;
-    }
-
-    /// Whether an entry that arrived is newer than those before; remembers it.
-    pub fn is_newer_entry(&mut self, tick: Tick) -> bool {
-        let is_newer = self.entry.is_none_or(|entry| tick.is_newer_than(entry));
-        if is_newer {
-            self.entry = Some(tick);
-        }
-        is_newer
-    }
-
-    /// A snapshot with a state of this object was lost.
-    pub fn handle_lost(&mut self, tick: Tick) {
-        if self.sent == Some(tick) {
-            self.sent = self.newer;
-        }
-    }
-
-    /// The peer could not read the snapshot of this tick, whatever its acknowledgement said.
-    pub fn handle_refused(&mut self, tick: Tick) {
-        if self.newer == Some(tick) || self.older == Some(tick) {
-            self.newer = None;
-            self.older = None;
-        }
-        self.handle_lost(tick);
-    }
-
-    /// Whether the peer still keeps the newer baseline: it forgets after so many states.
-    pub fn is_remembered(&self) -> bool {
-        self.sends - self.sends_to_newer < VERSIONS_KEPT as u32 - 1
+    /// A slot of an object that the peer has not been told of.
+    pub fn entering(audience: Audience, frame: u32) -> Slot {
+        Slot { phase: Phase::Entering, audience, frame, ..Slot::FREE }
     }
 }
 
 /// All aliases of a peer.
 #[derive(Debug, Default)]
-pub struct Slots {
+pub(super) struct Slots {
     slots: Vec<Slot>,
-    by_object: BTreeMap<u32, u16>,
+    /// The object of each slot in the world.
+    objects: Vec<u32>,
+    /// Slots that have the number of their object.
+    pub own: Bits,
+    /// Other slots with an object.
+    pub strays: Vec<u16>,
+    /// Slots whose receiver is told other fields than the public.
+    pub special: Bits,
+    /// Objects in sight and their slots, by object.
+    by_object: Vec<(u32, u16)>,
     free: VecDeque<u16>,
 }
 
 impl Slots {
+    /// How many slots there are.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
     /// Takes a slot for an object; `None` if the peer sees as much as it can.
-    pub fn take(&mut self, object: u32, audience: Audience, prefers_own_number: bool) -> Option<u16> {
-        let number = match prefers_own_number
-            && self.slots.len() <= object as usize
-            && (object as usize) < VISIBLE_MAX
-        {
-            true => {
-                let from = self.slots.len();
-                self.slots.resize(object as usize + 1, Slot::FREE);
-                self.free.extend((from..object as usize).map(|number| number as u16));
-                object as u16
-            }
-            false => match self.free.iter().position(|&free| prefers_own_number && u32::from(free) == object)
-            {
-                Some(place) => self.free.remove(place)?,
-                None if !self.free.is_empty() => self.free.pop_front()?,
-                None if self.slots.len() < VISIBLE_MAX => {
-                    self.slots.push(Slot::FREE);
-                    (self.slots.len() - 1) as u16
-                }
-                None => return None,
-            },
-        };
-        let slot = &mut self.slots[usize::from(number)];
-        let generation = slot.generation;
-        *slot = Slot { object, generation, phase: Phase::Entering, audience, ..Slot::FREE };
-        self.by_object.insert(object, number);
+    pub fn take(&mut self, object: u32, slot: Slot, prefers_own_number: bool) -> Option<u16> {
+        let number = self.free_number(object, prefers_own_number)?;
+        let at = usize::from(number);
+        let generation = self.slots[at].generation;
+        self.slots[at] = Slot { generation, ..slot };
+        self.objects[at] = object;
+        match object as usize == at {
+            true => self.own.insert(at),
+            false => self.strays.push(number),
+        }
+        if let Err(place) = self.by_object.binary_search_by_key(&object, |entry| entry.0) {
+            self.by_object.insert(place, (object, number));
+        }
         Some(number)
     }
 
-    /// The object goes out of sight.
+    fn free_number(&mut self, object: u32, prefers_own_number: bool) -> Option<u16> {
+        let own = object as usize;
+        if prefers_own_number && own < VISIBLE_MAX {
+            let from = self.slots.len();
+            if from <= own {
+                self.grow(own + 1);
+                self.free.extend((from..own).map(|number| number as u16));
+                return Some(own as u16);
+            }
+            if let Some(place) = self.free.iter().position(|&free| usize::from(free) == own) {
+                return self.free.remove(place);
+            }
+        }
+        if self.free.is_empty() && self.slots.len() < VISIBLE_MAX {
+            self.grow(self.slots.len() + 1);
+            return Some((self.slots.len() - 1) as u16);
+        }
+        self.free.pop_front()
+    }
+
+    fn grow(&mut self, count: usize) {
+        self.slots.resize(count, Slot::FREE);
+        self.objects.resize(count, u32::MAX);
+        self.own.reserve(count);
+        self.special.reserve(count);
+    }
+
+    /// The object goes out of sight: its slot, which leaves from now on.
     pub fn leave(&mut self, object: u32, tick: Tick) -> Option<u16> {
-        let number = self.by_object.remove(&object)?;
-        self.slots[usize::from(number)].phase = Phase::Leaving(tick);
+        let place = self.by_object.binary_search_by_key(&object, |entry| entry.0).ok()?;
+        let (_, number) = self.by_object.remove(place);
+        let at = usize::from(number);
+        match self.own.contains(at) {
+            true => self.own.remove(at),
+            false => self.strays.retain(|stray| *stray != number),
+        }
+        let slot = &mut self.slots[at];
+        slot.phase = Phase::Leaving(tick);
+        slot.sent = None;
+        self.special.remove(at);
         Some(number)
     }
 
     /// The peer has let go of a slot.
     pub fn release(&mut self, number: u16) {
         if let Some(slot) = self.slots.get_mut(usize::from(number)) {
-            let generation = slot.generation.wrapping_add(1);
-            *slot = Slot { generation, ..Slot::FREE };
+            *slot = Slot { generation: slot.generation.wrapping_add(1), ..Slot::FREE };
+            self.objects[usize::from(number)] = u32::MAX;
             self.free.push_back(number);
         }
     }
 
     /// The slot of an object in sight.
     pub fn of(&self, object: u32) -> Option<u16> {
-        self.by_object.get(&object).copied()
+        let place = self.by_object.binary_search_by_key(&object, |entry| entry.0).ok()?;
+        Some(self.by_object[place].1)
     }
 
     /// A slot.
@@ -186,9 +172,15 @@ impl Slots {
         self.slots.get_mut(usize::from(number))
     }
 
-    /// All slots, by number.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (u16, &mut Slot)> {
-        self.slots.iter_mut().enumerate().map(|(number, slot)| (number as u16, slot))
+    /// The objects by slot.
+    #[inline]
+    pub fn objects(&self) -> &[u32] {
+        &self.objects
+    }
+
+    /// Objects in sight and their slots, by object.
+    pub fn in_sight(&self) -> &[(u32, u16)] {
+        &self.by_object
     }
 
     /// How a peer calls the object of a slot.

@@ -8,7 +8,7 @@ use netloom_wire::Tick;
 use super::history::{AGE_KEPT, not_ancient};
 use super::transform::{Place, to_singles};
 use super::value::load_triple;
-use super::{ObjectIndex, WorldError, flag};
+use super::{Changes, ObjectIndex, WorldError, flag};
 
 impl super::World {
     /// Stores a version under `tick` of every object that differs from its newest version, was spawned, was
@@ -21,12 +21,12 @@ impl super::World {
         }
         self.committed = Some(tick);
         let changes = &mut self.changes;
-        for list in [&mut changes.changed, &mut changes.spawned, &mut changes.moved, &mut changes.reassigned]
-        {
+        let Changes { changed, spawned, despawned, moved, reassigned, reframed, retuned } = changes;
+        for list in [changed, spawned, moved, reassigned, reframed, &mut *despawned, &mut *retuned] {
             list.clear();
         }
-        changes.despawned.clear();
-        changes.despawned.append(&mut self.despawned_next);
+        despawned.append(&mut self.despawned_next);
+        retuned.append(&mut self.retuned_next);
 
         let mut touched = std::mem::take(&mut self.touched);
         touched.sort_unstable();
@@ -70,6 +70,21 @@ impl super::World {
     /// The objects whose owner or team changed with the newest commit, by slot.
     pub fn reassigned(&self) -> &[ObjectIndex] {
         &self.changes.reassigned
+    }
+
+    /// The objects whose words changed their meaning with the newest commit, by slot; not those that it brought.
+    pub fn reframed(&self) -> &[ObjectIndex] {
+        &self.changes.reframed
+    }
+
+    /// The objects whose priority or relevance radius was set before the newest commit; some may be gone.
+    pub fn retuned(&self) -> &[ObjectIndex] {
+        &self.changes.retuned
+    }
+
+    /// Whether there are objects that are never sent.
+    pub fn has_silent(&self) -> bool {
+        self.silent > 0
     }
 
     /// Places in the world by slot; of empty slots anything.
@@ -128,6 +143,9 @@ impl super::World {
         self.changes.changed.push(index);
         if reframed {
             self.frames[slot] = self.frames[slot].wrapping_add(1);
+            if !born {
+                self.changes.reframed.push(index);
+            }
         }
         let teleported = flags & flag::TELEPORTED != 0;
         if teleported {

@@ -3,6 +3,8 @@
 //! A parent that moves moves its children, and one that is despawned frees them, so both directions are kept: each
 //! object knows its parent, its first child and its neighbours among the children of its parent.
 
+use crate::bits::Bits;
+
 /// How many objects may be attached in a chain. A turret on a tank on a train on a ferry needs three.
 pub const ATTACH_DEPTH_MAX: usize = 8;
 
@@ -22,6 +24,7 @@ const ALONE: Links = Links { parent: NOBODY, first_child: NOBODY, next: NOBODY, 
 #[derive(Debug, Default)]
 pub(super) struct Family {
     links: Vec<Links>,
+    attached: Bits,
 }
 
 impl Family {
@@ -29,12 +32,18 @@ impl Family {
     pub fn open(&mut self, slot: usize) {
         if slot >= self.links.len() {
             self.links.resize(slot + 1, ALONE);
+            self.attached.reserve(slot + 1);
         }
         self.links[slot] = ALONE;
     }
 
     pub fn parent(&self, slot: usize) -> Option<usize> {
         somebody(self.links[slot].parent)
+    }
+
+    /// Everything that is attached to something, by slot.
+    pub fn attached(&self) -> &Bits {
+        &self.attached
     }
 
     pub fn first_child(&self, slot: usize) -> Option<usize> {
@@ -85,6 +94,10 @@ impl Family {
             (None, None) => {}
         }
         let first = parent.map_or(NOBODY, |parent| self.links[parent].first_child);
+        match parent {
+            Some(_) => self.attached.insert(slot),
+            None => self.attached.remove(slot),
+        }
         let child = &mut self.links[slot];
         (child.parent, child.next, child.previous) =
             (parent.map_or(NOBODY, |parent| parent as u32), first, NOBODY);

@@ -77,6 +77,17 @@ impl<'a> History<'a> {
     /// before the object was there.
     #[inline]
     pub fn row_at(&self, tick: Tick) -> Option<usize> {
+        let back = self.ticks[self.newest].0.wrapping_sub(tick.0) as i32;
+        if back <= 0 && self.len > 0 {
+            return Some(self.newest);
+        }
+        // Objects that change at every tick have a version for each.
+        if (back as usize) < self.len {
+            let row = (self.newest + VERSIONS_KEPT - back as usize) % VERSIONS_KEPT;
+            if self.ticks[row] == tick {
+                return Some(row);
+            }
+        }
         let newer: u32 = self.ticks.iter().map(|version| u32::from(version.is_newer_than(tick))).sum();
         let newer = newer as usize;
         (newer < self.len).then(|| (self.newest + VERSIONS_KEPT - newer) % VERSIONS_KEPT)

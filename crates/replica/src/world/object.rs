@@ -88,6 +88,12 @@ impl<'a> Object<'a> {
         self.world.family.parent(self.slot).map(|parent| self.world.index_of(parent))
     }
 
+    /// What it is attached to, what that is attached to, and so on.
+    pub fn ancestors(&self) -> impl Iterator<Item = ObjectIndex> + 'a {
+        let world = self.world;
+        world.family.ancestors(self.slot).map(|ancestor| world.index_of(ancestor))
+    }
+
     /// How important it is compared with others; 0 is never sent.
     pub fn priority(&self) -> f32 {
         self.world.priorities[self.slot]

@@ -174,17 +174,22 @@ impl World {
         Ok(())
     }
 
-    /// Makes an object more or less important; 0 is never sent. Takes effect at once.
+    /// Makes an object more or less important; 0 is never sent. Takes effect with the next commit.
     pub fn set_priority(&mut self, index: ObjectIndex, priority: f32) -> Result<(), WorldError> {
         let slot = self.slot_of(index)?;
-        self.priorities[slot] = checked_priority(priority)?;
+        let priority = checked_priority(priority)?;
+        self.silent -= usize::from(self.priorities[slot] == 0.0);
+        self.silent += usize::from(priority == 0.0);
+        self.priorities[slot] = priority;
+        self.retuned_next.push(index);
         Ok(())
     }
 
-    /// Sets how far away an object is seen, in metres; infinite is everywhere. Takes effect at once.
+    /// Sets how far away an object is seen, in metres; infinite is everywhere. Takes effect with the next commit.
     pub fn set_relevance_radius(&mut self, index: ObjectIndex, radius: f32) -> Result<(), WorldError> {
         let slot = self.slot_of(index)?;
         self.relevance_radii[slot] = checked_radius(radius)?;
+        self.retuned_next.push(index);
         Ok(())
     }
 

@@ -102,6 +102,11 @@ impl Accounts {
         }
     }
 
+    /// All start again at zero.
+    pub fn clear(&mut self) {
+        self.by_slot.fill(0.0);
+    }
+
     /// These went out, or another object has their slot: they start again at zero.
     pub fn reset(&mut self, slots: &[u16]) {
         for slot in slots {

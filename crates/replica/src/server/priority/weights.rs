@@ -44,6 +44,31 @@ impl DistanceWeight for HalfAt {
     }
 }
 
+/// The factor of distance that a server is configured with.
+#[derive(Clone, Copy, Debug)]
+pub enum DistanceCurve {
+    /// One half at a distance.
+    HalfAt(HalfAt),
+    /// Whatever the game computes; the floor and the ceiling of gains hold all the same.
+    Custom(fn(f32) -> f32),
+}
+
+impl Default for DistanceCurve {
+    fn default() -> DistanceCurve {
+        DistanceCurve::HalfAt(HalfAt::default())
+    }
+}
+
+impl DistanceWeight for DistanceCurve {
+    #[inline]
+    fn weight(&self, distance_metres: f32) -> f32 {
+        match self {
+            DistanceCurve::HalfAt(half) => half.weight(distance_metres),
+            DistanceCurve::Custom(weight) => weight(distance_metres),
+        }
+    }
+}
+
 /// The factors of a gain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightConfig {

@@ -131,7 +131,6 @@ fn impossible_configurations_name_the_field() {
     let default = WorldConfig::default();
     for (config, message) in [
         (WorldConfig { objects_max: 0, ..default }, "objects_max is 0, allowed are 1 to 1048576"),
-        (WorldConfig { heartbeat_ticks: 0, ..default }, "heartbeat_ticks is 0, allowed are 1 to 65535"),
         (
             WorldConfig { ticks_per_second: f32::NAN, ..default },
             "ticks_per_second is NaN, allowed are above 0 to 1000",
@@ -154,18 +153,4 @@ fn settings_change_at_run_time_and_the_configuration_does_not() {
     world.commit(Tick(1)).unwrap();
     assert!(world.changed().is_empty(), "peers are not told");
     assert_eq!(*world.config(), config);
-}
-
-#[test]
-fn every_object_has_its_heartbeat_once_per_interval_and_not_all_together() {
-    let config = WorldConfig { heartbeat_ticks: 10, ..WorldConfig::default() };
-    let mut world = World::new(classes(), config).unwrap();
-    let all: Vec<_> = (0..25).map(|id| world.spawn(Spawn::new(ObjectId(id), SHIP)).unwrap()).collect();
-    let mut beats = vec![0; all.len()];
-    for tick in 1_000..1_010 {
-        let due: Vec<_> = world.heartbeats(Tick(tick)).map(|object| object.index().slot()).collect();
-        assert!((2..=3).contains(&due.len()));
-        due.into_iter().for_each(|slot| beats[slot] += 1);
-    }
-    assert!(beats.into_iter().all(|count| count == 1));
 }

@@ -1,0 +1,286 @@
+//! The last phase: snapshots into the caller's buffers.
+//!
+//! Everything is encoded by now. A snapshot is put together from the codes that its peer's objects have in the rows of
+//! the cache, each behind the distance to the slot before it:
+//!
+//! ```text
+//!   gap │ 1 │ code from the row of the common baselines      most: one lookup, one store of eight bytes
+//!   gap │ 0 │ baselines │ code from another row
+//! ```
+
+use netloom_wire::schema::Audience;
+use netloom_wire::{BitWriter, Tick, varint};
+
+use super::cache::{Cache, Code, Encoder, Present};
+use super::flight::Flight;
+use super::peer::Peer;
+use super::wanted::Key;
+use crate::bits::ones;
+use crate::codec::{Codes, SmallCode, gap_code};
+use crate::snapshot::{Ages, Flags};
+
+/// Bits that name baselines which are not the common ones, at most.
+const BASELINES_BITS: usize = 1 + 1 + 8 + 8;
+
+/// Gaps whose code is at hand.
+const GAPS_KEPT: usize = 128;
+
+/// The codes of gaps, each with the bit behind it that says "the common baselines".
+#[derive(Debug)]
+pub(super) struct Gaps([(u32, u32); GAPS_KEPT]);
+
+impl Gaps {
+    pub fn new(codes: &Codes) -> Gaps {
+        Gaps(std::array::from_fn(|gap| with_common(gap_code(codes, gap as u32))))
+    }
+
+    #[inline]
+    fn common(&self, gap: u32, codes: &Codes) -> (u64, u32) {
+        let (bits, length) =
+            self.0.get(gap as usize).copied().unwrap_or_else(|| with_common(gap_code(codes, gap)));
+        (bits.into(), length)
+    }
+}
+
+fn with_common((bits, length): (u64, u32)) -> (u32, u32) {
+    (bits as u32 | 1 << length, length + 1)
+}
+
+/// What everyone who writes snapshots of this tick reads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Appending<'a> {
+    pub present: Present<'a>,
+    pub cache: &'a Cache,
+    pub encoders: &'a [Encoder],
+    pub gaps: &'a Gaps,
+}
+
+impl Appending<'_> {
+    /// Writes the next snapshot for a peer: its length; `None` if there is nothing more to say, or no room for it.
+    pub fn write(
+        &self,
+        peer: &mut Peer,
+        private: &mut Encoder,
+        sequence: u64,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        let tick = self.present.tick;
+        let room = out.len().min(peer.outlook.budget_left);
+        let out = &mut out[..room];
+        let ages = peer.first_ages(tick);
+        let mut at = 3 + ages.map_or(0, |(_, older)| if older.is_some() { 2 } else { 1 });
+        if out.len() <= at {
+            return None;
+        }
+        let mut flight = peer.flights.open(sequence, tick, peer.slots.len());
+        let mut flags = Flags::default();
+        if !peer.leaves_due.is_empty() {
+            at += peer.write_leaves(tick, &mut flight, &mut out[at..]);
+            flags = if flight.leaves.is_empty() { flags } else { flags.with(Flags::LEAVES) };
+        }
+        if !peer.entries_due.is_empty() {
+            at += peer.write_entries(tick, self.present.world, &mut flight, &mut out[at..]);
+            flags = if flight.enters.is_empty() { flags } else { flags.with(Flags::ENTERS) };
+        }
+        let count = match ages {
+            Some(ages) => self.write_updates(peer, private, ages, &mut flight, &mut out[at..]),
+            None => (0, 0),
+        };
+        if count.1 > 0 {
+            at += count.0;
+            flags = flags.with(Flags::UPDATES);
+        }
+        if flags == Flags::default() {
+            peer.flights.give_back(flight);
+            return None;
+        }
+        write_header(tick, flags, ages, out);
+        peer.handle_sent(flight, at, count.1);
+        Some(at)
+    }
+
+    /// Writes updates until the room or the list ends; returns the bytes and how many there are.
+    fn write_updates(
+        &self,
+        peer: &mut Peer,
+        private: &mut Encoder,
+        common: Ages,
+        flight: &mut Flight,
+        out: &mut [u8],
+    ) -> (usize, usize) {
+        let tick = self.present.tick;
+        let expected = peer.chosen.len();
+        let count_bytes = varint::len(expected as u64);
+        let Some(room) = out.get_mut(count_bytes..) else { return (0, 0) };
+        let mut writer = BitWriter::new(room);
+        let key = Key {
+            newer_age: common.0 as u8,
+            older_age: common.1.unwrap_or(0) as u8,
+            audience: Audience::Public,
+        };
+        let row = self.cache.row(key).map_or(&[][..], |row| row.codes());
+        let is_common = peer.held.common.ages(tick) == Some((key.newer_age, key.older_age));
+        let (mut next, mut count, mut is_full) = (0u32, 0, false);
+        for at in 0..peer.chosen.words().len() {
+            let chosen = peer.chosen.word(at);
+            let shared = peer.held.uniform.word(at) & !peer.slots.special.word(at);
+            let shared = if is_common { shared } else { 0 };
+            let mut written = 0u64;
+            for bit in ones(chosen) {
+                let slot = at * 64 + bit;
+                let object = peer.slots.objects()[slot] as usize;
+                let gap = slot as u32 - next;
+                let entry = row.get(object).copied().unwrap_or(0);
+                let length = (entry >> SmallCode::BITS_MAX) as u32;
+                let (gap_bits, gap_length) = self.gaps.common(gap, self.present.codes);
+                if shared >> bit & 1 != 0 && length.wrapping_sub(1) < SmallCode::BITS_MAX - gap_length {
+                    let bits = SmallCode(entry).bits() << gap_length | gap_bits;
+                    if !writer.try_append(bits, gap_length + length) {
+                        is_full = true;
+                        break;
+                    }
+                } else {
+                    match self.write_other(peer, private, slot, (gap, common), &mut writer) {
+                        Outcome::Written => {}
+                        Outcome::Skipped => continue,
+                        Outcome::Full => {
+                            is_full = true;
+                            break;
+                        }
+                    }
+                }
+                written |= 1 << bit;
+                next = slot as u32 + 1;
+                count += 1;
+            }
+            flight.updates.words_mut()[at] = written;
+            if is_full {
+                break;
+            }
+        }
+        let bytes = writer.finish().unwrap_or(0);
+        if count == 0 {
+            return (0, 0);
+        }
+        // Counted when less fits than was expected, and then perhaps shorter.
+        let length = varint::len(count as u64);
+        if length < count_bytes {
+            out.copy_within(count_bytes..count_bytes + bytes, length);
+        }
+        let written = varint::write(count as u64, out).unwrap_or(0);
+        (written + bytes, count)
+    }
+
+    /// Writes an update that is long, or builds on other baselines than most.
+    #[cold]
+    fn write_other(
+        &self,
+        peer: &mut Peer,
+        private: &mut Encoder,
+        slot: usize,
+        (gap, common): (u32, Ages),
+        writer: &mut BitWriter<'_>,
+    ) -> Outcome {
+        let object = peer.slots.objects()[slot] as usize;
+        let Some(key) = peer.key(slot, self.present.tick) else {
+            peer.tell_anew(slot as u16);
+            return Outcome::Skipped;
+        };
+        let code = match self.cache.row(key) {
+            Some(row) => self.cache.code(row, object, self.encoders),
+            None => private.private(key, object, self.present),
+        };
+        let length = match code {
+            Code::NoBaseline => {
+                peer.tell_anew(slot as u16);
+                return Outcome::Skipped;
+            }
+            Code::NoRoom => return Outcome::Skipped,
+            Code::Short(_, length) => length as usize,
+            Code::Long(_, length) => length,
+        };
+        let (gap_bits, gap_length) = gap_code(self.present.codes, gap);
+        if writer.remaining_bits() < gap_length as usize + BASELINES_BITS + length {
+            return Outcome::Full;
+        }
+        writer.append_bits(gap_bits, gap_length);
+        let ages = (u32::from(key.newer_age), (key.older_age > 0).then_some(u32::from(key.older_age)));
+        if ages == common {
+            writer.append_bits(1, 1);
+        } else {
+            let newer = u64::from(ages.0) << 2;
+            match ages.1 {
+                Some(older) => writer.append_bits(newer | 2 | u64::from(older - ages.0) << 10, 18),
+                None => writer.append_bits(newer, 10),
+            }
+        }
+        match code {
+            Code::Short(bits, length) => writer.append_bits(bits, length),
+            Code::Long(bytes, length) => writer.append_slice(bytes, length),
+            Code::NoBaseline | Code::NoRoom => {}
+        }
+        Outcome::Written
+    }
+}
+
+/// What became of an update.
+enum Outcome {
+    Written,
+    /// It is not in this snapshot, but others may be.
+    Skipped,
+    Full,
+}
+
+impl Peer {
+    /// The baselines that most of the chosen updates have.
+    fn first_ages(&self, tick: Tick) -> Option<Ages> {
+        let mut words = self.chosen.words().iter().enumerate();
+        let is_shared = words.any(|(at, chosen)| chosen & self.held.uniform.word(at) != 0);
+        let pair = match is_shared {
+            true => self.held.common,
+            false => self.held.pair(self.chosen.first()?),
+        };
+        let (newer, older) = pair.ages(tick)?;
+        Some((newer.into(), (older > 0).then_some(older.into())))
+    }
+
+    /// A snapshot went out: what it holds starts again at zero.
+    fn handle_sent(&mut self, flight: Flight, bytes: usize, updates: usize) {
+        self.outlook.budget_left -= bytes;
+        self.chosen.subtract(&flight.updates);
+        self.held.dirty.subtract(&flight.updates);
+        if self.outlook.has_accounts {
+            for slot in flight.updates.iter() {
+                self.accounts.reset(&[slot as u16]);
+            }
+        }
+        self.learn(bytes, updates);
+        if let Some(lost) = self.flights.push(flight) {
+            self.handle_outcome(lost, false, 1);
+        }
+    }
+
+    /// Learns what an update takes.
+    fn learn(&mut self, bytes: usize, updates: usize) {
+        if updates < 8 {
+            return;
+        }
+        let bits = (bytes * 8).div_ceil(updates) as u32;
+        let estimate = &mut self.outlook.estimate_bits;
+        *estimate = if bits > *estimate { bits } else { (*estimate * 7 + bits + 1) / 8 };
+    }
+}
+
+fn write_header(tick: Tick, flags: Flags, ages: Option<Ages>, out: &mut [u8]) {
+    out[..2].copy_from_slice(&(tick.0 as u16).to_le_bytes());
+    let mut flags = flags;
+    if let Some((newer, older)) = ages {
+        flags = flags.with(Flags::AGE);
+        out[3] = newer as u8;
+        if let Some(older) = older {
+            flags = flags.with(Flags::SECOND_AGE);
+            out[4] = older as u8;
+        }
+    }
+    out[2] = flags.0;
+}

@@ -1,0 +1,204 @@
+//! The first phase: what goes to one peer in this tick.
+//!
+//! Usually everything that changed fits the budget, and choosing is a few operations on words of 64 slots. Only when it
+//! does not, or when the game gave rates or weights that matter, is every object weighed.
+
+use netloom_wire::Tick;
+use netloom_wire::schema::Audience;
+
+use super::interest::Scratch;
+use super::peer::{Peer, Scene};
+use super::priority::{Cadence, DistanceCurve, PickScratch, Picking, Tiers, Weights};
+use super::wanted::{Key, Wanted};
+use crate::bits::ones;
+use crate::limits::EXISTENCE_REPEAT_TICKS;
+
+/// Tick, flags, both ages and the counts of all parts.
+pub(super) const FRAME_BYTES: usize = 5 + 6;
+
+/// What a leave and an entry take, roughly.
+const LEAVE_BYTES: usize = 5;
+const ENTRY_BYTES: usize = 32;
+
+/// How what does not fit is chosen from.
+#[derive(Debug)]
+pub(super) struct Choosing {
+    pub weights: Weights<DistanceCurve>,
+    pub picking: Picking,
+    pub tiers: Tiers,
+    pub cadence: Cadence,
+    /// What each object gains before anyone looks at it, by its slot in the world.
+    pub importance: Vec<f32>,
+    /// One object in so many ticks is told although it did not change; 0 for never.
+    pub heartbeat_ticks: u32,
+}
+
+/// What a worker that chooses needs, and what its peers want encoded.
+#[derive(Debug, Default)]
+pub(super) struct Worker {
+    pub interest: Scratch,
+    pub pick: PickScratch,
+    pub wanted: Wanted,
+}
+
+impl Peer {
+    /// Chooses what goes out within a budget.
+    pub fn select(
+        &mut self,
+        budget_bytes: usize,
+        scene: &Scene<'_>,
+        choosing: &Choosing,
+        worker: &mut Worker,
+    ) {
+        self.look(scene, &mut worker.interest);
+        self.find_existence(scene);
+        for (at, chosen) in self.chosen.words_mut().iter_mut().enumerate() {
+            *chosen = self.held.known.word(at) & self.held.dirty.word(at);
+        }
+        let count = self.chosen.len();
+        self.plan(budget_bytes, count);
+        let room_bits = self.updates_room_bits();
+        let fits = count as u64 * u64::from(self.outlook.estimate_bits) <= room_bits;
+        let is_plain = choosing.cadence == Cadence::EVERY_TICK && !scene.world.has_silent();
+        if !(fits && is_plain && !self.outlook.is_tight) {
+            self.weigh(room_bits, scene, choosing, worker);
+        } else if self.outlook.has_accounts {
+            self.accounts.clear();
+            self.outlook.has_accounts = false;
+        }
+        if choosing.heartbeat_ticks > 0 && fits {
+            self.add_heartbeats(count, room_bits, scene.tick, choosing.heartbeat_ticks);
+        }
+        self.want(scene.tick, &mut worker.wanted);
+    }
+
+    /// Splits the budget. Entries have a quarter of it, or what updates are not expected to need.
+    fn plan(&mut self, budget_bytes: usize, updates: usize) {
+        let outlook = &mut self.outlook;
+        outlook.budget_left = budget_bytes;
+        let leaves = self.leaves_due.len() * LEAVE_BYTES;
+        let updates = updates * outlook.estimate_bits as usize / 8;
+        let spare = budget_bytes.saturating_sub(FRAME_BYTES + leaves + updates);
+        outlook.entries_left = spare.max(budget_bytes / 4);
+    }
+
+    fn updates_room_bits(&self) -> u64 {
+        let entries = (self.entries_due.len() * ENTRY_BYTES).min(self.outlook.entries_left);
+        let taken = FRAME_BYTES + self.leaves_due.len() * LEAVE_BYTES + entries;
+        self.outlook.budget_left.saturating_sub(taken) as u64 * 8
+    }
+
+    /// Entries and leaves go out again after a while without news of them.
+    fn find_existence(&mut self, scene: &Scene<'_>) {
+        self.entries_due.clear();
+        self.leaves_due.clear();
+        let is_due =
+            |sent: Option<Tick>| sent.is_none_or(|sent| scene.tick.distance(sent) >= EXISTENCE_REPEAT_TICKS);
+        let slots = &self.slots;
+        let sent = |number: u16| slots.get(number).and_then(|slot| slot.sent);
+        self.leaves_due.extend(self.leaving.iter().copied().filter(|number| is_due(sent(*number))));
+        let priorities = scene.world.priorities();
+        let is_silent = |number: u16| priorities[slots.objects()[usize::from(number)] as usize] <= 0.0;
+        let entering = self.entering.iter().copied();
+        self.entries_due.extend(entering.filter(|number| is_due(sent(*number)) && !is_silent(*number)));
+    }
+
+    /// Keeps of what was chosen what matters most and fits.
+    fn weigh(&mut self, room_bits: u64, scene: &Scene<'_>, choosing: &Choosing, worker: &mut Worker) {
+        let positions = scene.world.positions();
+        let (eye, view) = (self.config.position, self.config.view);
+        let estimate_bits = self.outlook.estimate_bits.min(u16::MAX.into()) as u16;
+        self.pending.clear();
+        for slot in self.chosen.iter() {
+            let object = self.slots.objects()[slot] as usize;
+            let place = positions[object];
+            let offset = [place[0] - eye[0], place[1] - eye[1], place[2] - eye[2]];
+            let in_view = view.is_some_and(|view| view.contains(offset));
+            let importance = choosing.importance[object];
+            let pending = choosing.weights.pending(slot as u16, estimate_bits, importance, offset, in_view);
+            let is_due = choosing.cadence == Cadence::EVERY_TICK || {
+                let tier = choosing.tiers.tier(pending.gain);
+                self.phases.is_due(pending.slot, tier, scene.tick, &choosing.cadence)
+            };
+            if is_due {
+                self.pending.push(pending);
+            }
+        }
+        self.accounts.accumulate(&self.pending);
+        self.outlook.has_accounts = true;
+        let budget_bits = u32::try_from(room_bits).unwrap_or(u32::MAX);
+        self.picked.clear();
+        self.accounts.select(
+            &self.pending,
+            budget_bits,
+            &choosing.picking,
+            &mut worker.pick,
+            &mut self.picked,
+        );
+        self.outlook.is_tight = self.picked.len() < self.pending.len();
+        self.chosen.clear();
+        self.picked.iter().for_each(|slot| self.chosen.insert(usize::from(*slot)));
+    }
+
+    /// Adds slots whose turn it is to be told although nothing changed: within a twentieth of the budget, and last.
+    fn add_heartbeats(&mut self, chosen: usize, room_bits: u64, tick: Tick, interval: u32) {
+        let estimate_bits = u64::from(self.outlook.estimate_bits);
+        let spare = room_bits.saturating_sub(chosen as u64 * estimate_bits);
+        let mut left = spare.min(room_bits / 20) / estimate_bits;
+        let mut slot = (tick.0 % interval) as usize;
+        while slot < self.slots.len() && left > 0 {
+            if self.held.known.contains(slot) && !self.chosen.contains(slot) && !self.flights.touches(slot) {
+                self.chosen.insert(slot);
+                left -= 1;
+            }
+            slot += interval as usize;
+        }
+    }
+
+    /// Says which codes the chosen updates need.
+    fn want(&mut self, tick: Tick, wanted: &mut Wanted) {
+        let common = self.held.common.ages(tick).map(|(newer_age, older_age)| Key {
+            newer_age,
+            older_age,
+            audience: Audience::Public,
+        });
+        for at in 0..self.chosen.words().len() {
+            let chosen = self.chosen.word(at);
+            let shared = chosen & self.held.uniform.word(at) & !self.slots.special.word(at);
+            if let Some(row) = common.filter(|_| shared != 0).and_then(|common| wanted.row(common)) {
+                let own = shared & self.slots.own.word(at);
+                if own != 0 {
+                    row.words_mut()[at] |= own;
+                }
+                let objects = &self.slots.objects()[at * 64..];
+                ones(shared & !own).for_each(|bit| row.insert(objects[bit] as usize));
+            }
+            let rest = if common.is_some() { chosen & !shared } else { chosen };
+            for bit in ones(rest) {
+                self.want_one(at * 64 + bit, tick, wanted);
+            }
+        }
+    }
+
+    fn want_one(&mut self, slot: usize, tick: Tick, wanted: &mut Wanted) {
+        let Some(key) = self.key(slot, tick) else {
+            return self.tell_anew(slot as u16);
+        };
+        // Where there is no row left, the code is made when the snapshot is written.
+        if let Some(row) = wanted.row(key) {
+            row.insert(self.slots.objects()[slot] as usize);
+        }
+    }
+
+    /// What the update of a slot is encoded against; `None` if its states are too old.
+    #[inline]
+    pub fn key(&self, slot: usize, tick: Tick) -> Option<Key> {
+        let (newer_age, older_age) = self.held.pair(slot).ages(tick)?;
+        let is_special = self.slots.special.contains(slot);
+        let audience = match self.slots.get(slot as u16) {
+            Some(slot) if is_special => slot.audience,
+            _ => Audience::Public,
+        };
+        Some(Key { newer_age, older_age, audience })
+    }
+}

@@ -1,0 +1,178 @@
+//! Which codes a tick needs: for each pair of baselines, the objects that somebody builds on them.
+//!
+//! Choosing what goes out, peer by peer, leaves here a bit for every object and pair of ages that was chosen. So
+//! nothing is encoded that nobody wants and nothing twice, and workers that choose for different peers share nothing:
+//! each has a table of its own, and the tables are merged before encoding.
+
+use netloom_wire::schema::Audience;
+
+use crate::bits::Bits;
+
+/// Rows of a tick. Peers with other baselines than these have their codes made for themselves alone.
+pub(super) const ROWS_MAX: usize = 64;
+
+/// Places of the index: a power of two, several times the rows.
+const PLACES: usize = 256;
+
+/// What a code was made against, and for whom. Codes that were made against states of the same ages are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    /// Of the newer baseline, 1 or more.
+    pub newer_age: u8,
+    /// Of the older one; 0 if there is none.
+    pub older_age: u8,
+    pub audience: Audience,
+}
+
+impl Key {
+    fn place(self) -> usize {
+        let mixed =
+            u32::from(self.newer_age) * 37 + u32::from(self.older_age) * 101 + self.audience as u32 * 67;
+        mixed as usize % PLACES
+    }
+}
+
+/// Finds rows by key.
+#[derive(Clone, Debug)]
+pub(super) struct Index {
+    keys: Vec<Key>,
+    /// One more than the row; 0 is empty.
+    places: Box<[u8; PLACES]>,
+}
+
+impl Default for Index {
+    fn default() -> Index {
+        Index { keys: Vec::with_capacity(ROWS_MAX), places: Box::new([0; PLACES]) }
+    }
+}
+
+impl Index {
+    pub fn clear(&mut self) {
+        self.keys.clear();
+        self.places.fill(0);
+    }
+
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// The row of a key.
+    #[inline]
+    pub fn find(&self, key: Key) -> Option<usize> {
+        let mut place = key.place();
+        loop {
+            let row = usize::from(self.places[place]).checked_sub(1)?;
+            if self.keys[row] == key {
+                return Some(row);
+            }
+            place = (place + 1) % PLACES;
+        }
+    }
+
+    /// The row of a key, a new one if need be and possible.
+    #[inline]
+    pub fn find_or_add(&mut self, key: Key) -> Option<usize> {
+        if let Some(row) = self.find(key) {
+            return Some(row);
+        }
+        if self.keys.len() == ROWS_MAX {
+            return None;
+        }
+        let mut place = key.place();
+        while self.places[place] != 0 {
+            place = (place + 1) % PLACES;
+        }
+        self.keys.push(key);
+        self.places[place] = self.keys.len() as u8;
+        Some(self.keys.len() - 1)
+    }
+}
+
+const _: () = assert!(ROWS_MAX * 2 < PLACES && ROWS_MAX < 255);
+
+/// What one worker's peers need.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    index: Index,
+    rows: Vec<Bits>,
+    objects: usize,
+}
+
+impl Wanted {
+    /// A new tick, of a world with room for so many objects.
+    pub fn begin(&mut self, objects: usize) {
+        self.index.clear();
+        self.objects = objects;
+    }
+
+    /// The row of a key: the objects wanted of it.
+    #[inline]
+    pub fn row(&mut self, key: Key) -> Option<&mut Bits> {
+        let known = self.index.keys().len();
+        let row = self.index.find_or_add(key)?;
+        if row == known {
+            self.open(row);
+        }
+        self.rows.get_mut(row)
+    }
+
+    fn open(&mut self, row: usize) {
+        if self.rows.len() <= row {
+            self.rows.push(Bits::default());
+        }
+        self.rows[row].reserve(self.objects);
+        self.rows[row].clear();
+    }
+
+    /// Hands over everything that is wanted.
+    pub fn drain(&mut self, mut visit: impl FnMut(Key, &Bits)) {
+        for (key, row) in self.index.keys().iter().zip(&self.rows) {
+            visit(*key, row);
+        }
+        self.index.clear();
+    }
+
+    /// Whether nothing is wanted.
+    pub fn is_empty(&self) -> bool {
+        self.index.keys().is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(newer_age: u8, older_age: u8) -> Key {
+        Key { newer_age, older_age, audience: Audience::Public }
+    }
+
+    #[test]
+    fn keys_are_found_again_however_their_places_collide() {
+        let mut index = Index::default();
+        let keys: Vec<Key> = (0..ROWS_MAX as u8).map(|n| key(1 + n % 7, 8 + n)).collect();
+        for (row, key) in keys.iter().enumerate() {
+            assert_eq!(index.find(*key), None);
+            assert_eq!(index.find_or_add(*key), Some(row));
+        }
+        for (row, key) in keys.iter().enumerate() {
+            assert_eq!(index.find(*key), Some(row));
+        }
+        assert_eq!(index.find_or_add(key(200, 0)), None, "no more rows than that");
+        index.clear();
+        assert_eq!(index.find_or_add(key(200, 0)), Some(0));
+    }
+
+    #[test]
+    fn what_is_wanted_is_handed_over_once() {
+        let mut wanted = Wanted::default();
+        wanted.begin(100);
+        wanted.row(key(1, 0)).unwrap().insert(7);
+        wanted.row(key(2, 6)).unwrap().insert(8);
+        wanted.row(key(1, 0)).unwrap().insert(9);
+        let mut rows = Vec::new();
+        wanted.drain(|key, row| rows.push((key, row.iter().collect::<Vec<_>>())));
+        assert_eq!(rows, [(key(1, 0), vec![7, 9]), (key(2, 6), vec![8])]);
+        assert!(wanted.is_empty());
+        assert!(wanted.row(key(1, 0)).unwrap().is_empty());
+    }
+}
