@@ -75,21 +75,25 @@ class Redundancy:
         for old in sorted(self.parities)[:-BLOCKS_KEPT]:
             del self.parities[old]
 
-    def recover(self):
-        """The next block that a parity gives, or None."""
+    def recover(self, tried):
+        """The next block that a parity gives: the packet with the parity, the block's own and its bytes; or None."""
         for carrier, (pair, lengths, body) in list(self.parities.items()):
+            if carrier in tried:
+                continue
             missing = [number for number in pair if number not in self.blocks]
             if len(missing) == 2:
                 continue
-            del self.parities[carrier]
             if not missing:
+                del self.parities[carrier]
                 continue
             kept = self.blocks[pair[0] + pair[1] - missing[0]]
             both = bytes(one ^ other for one, other in zip(body, kept.ljust(BLOCK_BYTES_MAX, b"\0")))
-            block = both[: lengths ^ len(kept)]
-            self.keep(missing[0], block)
-            return block
+            return carrier, missing[0], both[: lengths ^ len(kept)]
         return None
+
+    def handle_taken(self, carrier, number, block):
+        del self.parities[carrier]
+        self.keep(number, block)
 
 
 class Session:
@@ -156,25 +160,19 @@ class Session:
         if header["type"] != "Data":
             return []
         frames, block = content
-        if header["protected"]:
-            self.redundancy.keep(number, block)
-        messages, not_taken = [], None
-        for frame in frames:
-            try:
+        self.not_taken = None
+        messages = []
+        try:
+            for frame in frames:
                 messages += self.take(number, frame)
-            except Refusal as refusal:
-                if refusal.reason != "out_of_window":
-                    self.state = DISCONNECTING
-                    raise
-                not_taken = refusal
-        while (recovered := self.redundancy.recover()) is not None:
-            try:
-                messages += self.take_block(recovered)
-            except Refusal:
-                self.state = DISCONNECTING
-                raise
-        if not_taken:
-            raise not_taken
+            if header["protected"] and self.not_taken is None:
+                self.redundancy.keep(number, block)
+            messages += self.take_recovered()
+        except Refusal:
+            self.state = DISCONNECTING
+            raise
+        if self.not_taken:
+            raise self.not_taken
         return messages
 
     def take(self, number, frame):
@@ -182,21 +180,43 @@ class Session:
             self.redundancy.keep_parity(number, frame)
             return []
         if not isinstance(frame, Copy):
-            return [(frame.channel, data) for data in self.channels[frame.channel].take(frame)]
+            return self.take_message(frame)[0]
         if number < frame.distance or number - frame.distance in self.redundancy.blocks:
             return []
-        self.redundancy.keep(number - frame.distance, frame.body)
-        return self.take_block(frame.body)
+        messages, is_whole = self.take_block(frame.body)
+        if is_whole:
+            self.redundancy.keep(number - frame.distance, frame.body)
+        return messages
+
+    def take_recovered(self):
+        all_messages, tried = [], set()
+        while (recovered := self.redundancy.recover(tried)) is not None:
+            messages, is_whole = self.take_block(recovered[2])
+            all_messages += messages
+            if is_whole:
+                self.redundancy.handle_taken(*recovered)
+            else:
+                tried.add(recovered[0])
+        return all_messages
 
     def take_block(self, block):
-        messages = []
+        """The messages that a block delivers, and whether all of its frames were taken."""
+        all_messages, is_whole = [], True
         for frame in read_block(block, self.channel_kinds):
-            try:
-                messages += [(frame.channel, data) for data in self.channels[frame.channel].take(frame)]
-            except Refusal as refusal:
-                if refusal.reason != "out_of_window":
-                    raise
-        return messages
+            messages, taken = self.take_message(frame)
+            all_messages += messages
+            is_whole = is_whole and taken
+        return all_messages, is_whole
+
+    def take_message(self, frame):
+        """The messages that a frame delivers, and whether it was taken. One that was not spoils its packet."""
+        try:
+            return [(frame.channel, data) for data in self.channels[frame.channel].take(frame)], True
+        except Refusal as refusal:
+            if refusal.reason != "out_of_window":
+                raise
+            self.not_taken = refusal
+            return [], False
 
 
 class Endpoint:

@@ -18,6 +18,7 @@ pub fn file() -> Value {
         scenario("an unreliable message of two lengths", false, conflicting_counts),
         scenario("a sequenced channel never goes back", false, sequenced),
         scenario("a copy brings a lost packet back", false, copies),
+        scenario("a copy that is not taken spoils its packet and is not kept", false, copy_out_of_window),
         scenario("parity brings two lost packets back", false, parities),
         scenario("redundancy that says nothing", false, empty_links),
         scenario("a parity that gives an empty block", false, empty_parity),
@@ -169,6 +170,16 @@ fn copies(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
         ("packet 2; 1 is lost and comes back before 2's own message is due", with_copy(2)),
         ("packet 3 repeats 2, which is known", with_copy(3)),
         ("packet 1 after all", with_copy(1)),
+    ]
+}
+
+fn copy_out_of_window(peer: &Peer) -> Vec<(&'static str, Vec<u8>)> {
+    let far_ahead = payload(&[message(1, 2_000, b"far")]);
+    vec![
+        ("packet 2: what it says of packet 1 is out of the window", {
+            peer.data(2, &payload(&[message(3, 0, b"unreliable"), copy(1, &far_ahead[1..])]))
+        }),
+        ("packet 3 repeats 1 otherwise", peer.data(3, &payload(&[copy(2, BLOCKS[0])]))),
     ]
 }
 

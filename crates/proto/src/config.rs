@@ -103,10 +103,10 @@ impl ChannelConfig {
 pub enum Redundancy {
     /// Nothing: a lost message waits for loss detection.
     Off,
-    /// Each packet repeats the small reliable messages of the packet before it.
+    /// Each packet repeats the small reliable messages of the packet two before it.
     Copy,
     /// Each packet carries the XOR of the small reliable messages of the two packets before it: the same bytes as
-    /// `Copy`, but two losses in a row are repaired as well.
+    /// `Copy`, but a loss is repaired one packet sooner, and more of two losses close together.
     #[default]
     Parity,
 }

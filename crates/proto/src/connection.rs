@@ -28,7 +28,7 @@ use crate::pool::BufferPool;
 use crate::reason::{DisconnectReason, RejectReason};
 use crate::receive::ReceiveWindow;
 use crate::redundancy::{BlockHistory, BlockStore};
-use crate::sent::{Carried, SentPackets};
+use crate::sent::{Carried, Loss, SentPackets};
 use crate::state::State;
 use crate::stats::{Counters, Stats};
 use outbox::Outbox;
@@ -487,15 +487,20 @@ impl Connection {
         let (rtt, age_max) = (self.rtt(), self.age_max(context.config));
         let Connection { sent, outbox, outcomes, rate, counters, .. } = self;
         let mut result = Ok(());
-        sent.detect_losses(now, rtt, age_max, |number, packet, carries| {
-            rate.handle_lost(now, packet.sent_at);
-            counters.packets_lost += 1;
+        sent.detect_losses(now, rtt, age_max, |number, loss, carries| {
+            if let Loss::Packet { sent_at } = loss {
+                rate.handle_lost(now, sent_at);
+                counters.packets_lost += 1;
+            }
             for carried in carries.iter() {
                 match carried {
                     Carried::Tagged(tag) => report(outcomes, tag, false),
                     Carried::Reliable { channel, id } => {
-                        result =
-                            result.and(outbox.handle_lost(channel, id, number, context.config.resends_max));
+                        // A message that went out twice for nothing stalls others already: it does not stake a second
+                        // round trip on the one packet with its resend.
+                        let lost_with = (loss != Loss::Copy).then_some(number);
+                        let resends_max = context.config.resends_max;
+                        result = result.and(outbox.handle_lost(channel, id, lost_with, resends_max));
                     }
                 }
             }

@@ -122,16 +122,22 @@ impl<'a> Frames<'a> {
 
     /// The leading run of whole reliable frames: what redundancy repeats.
     pub fn block(&self) -> &'a [u8] {
+        self.counted_block().0
+    }
+
+    /// The same, and how many frames they are.
+    pub fn counted_block(&self) -> (&'a [u8], usize) {
         let mut ahead = self.clone();
         let start = ahead.rest;
-        let mut length = 0;
+        let (mut length, mut count) = (0, 0);
         while let Some(Ok(Frame::Message(message))) = ahead.next() {
             if !message.kind.is_reliable() || message.fragment.is_some() {
                 break;
             }
             length = start.len() - ahead.rest.len();
+            count += 1;
         }
-        &start[..length]
+        (&start[..length], count)
     }
 
     fn parse(&mut self) -> Result<Frame<'a>, Malformed> {
@@ -291,7 +297,12 @@ impl<'a> FrameWriter<'a> {
 
     /// Appends a redundancy frame; says whether it fitted.
     pub fn link(&mut self, frame: &LinkFrame<'_>) -> bool {
-        if LINK_HEADER_MAX + frame.body.len() > self.room() {
+        self.link_within(frame, 0)
+    }
+
+    /// The same if `reserve` bytes are left after it.
+    pub fn link_within(&mut self, frame: &LinkFrame<'_>, reserve: usize) -> bool {
+        if LINK_HEADER_MAX + frame.body.len() + reserve > self.room() {
             return false;
         }
         match frame.parity {
@@ -412,8 +423,8 @@ mod tests {
                 && writer.message(&reliable)
         );
         let length = writer.finish();
-        let block = Frames::of_payload(&out[..length], &table).unwrap().block();
-        assert_eq!(block.len(), 2 * FrameWriter::message_len(&reliable));
+        let (block, count) = Frames::of_payload(&out[..length], &table).unwrap().counted_block();
+        assert_eq!((block.len(), count), (2 * FrameWriter::message_len(&reliable), 2));
         assert_eq!(Frames::of_block(block, &table).filter(|frame| frame.is_ok()).count(), 2);
     }
 

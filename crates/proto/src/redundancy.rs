@@ -5,20 +5,26 @@
 //! the *block* of a packet: its leading whole reliable frames, at most 255 bytes.
 //!
 //! ```text
-//! packet     n        n+1              n+2                 n+3
-//! copy       B(n)     B(n+1) B(n)      B(n+2) B(n+1)       B(n+3) B(n+2)
-//! parity     B(n)     B(n+1) B(n)⊕B(n-1)   B(n+2) B(n+1)⊕B(n)   B(n+3) B(n+2)⊕B(n+1)
+//! packet     n        n+1                  n+2                 n+3
+//! copy       B(n)     B(n+1) B(n-1)        B(n+2) B(n)         B(n+3) B(n+1)
+//! parity     B(n)     B(n+1) B(n)⊕B(n-1)   B(n+2) B(n+1)⊕B(n)  B(n+3) B(n+2)⊕B(n+1)
 //! ```
 //!
-//! Both take the same bytes. When n and n+1 are lost, a copy in n+2 brings back n+1 but not n; with parity, n+3
-//! gives n+1 (it has n+2) and then the parity of n+2 gives n.
+//! Both take the same bytes. A copy follows at a distance of two: losses come in pairs, and when n is lost, n+1 still
+//! tells the sender so, before it could know that the copy in n+2 is lost too. When n and n+1 are lost, n+2 and n+3
+//! bring them back; n and n+2 together are one too many. With parity, n+1 is enough to bring back n; when both are lost,
+//! n+3 gives n+1 (it has n+2) and then the parity of n+2 gives n.
 //!
-//! The last block before a pause has no successor: after `tail_delay` a packet is made for it.
+//! The last blocks before a pause have no successors: after `tail_delay` a packet is made for them.
+//!
+//! What was repeated need not be resent. A receiver acknowledges a packet only when it has taken everything that the
+//! packet gave it, repetitions included, and keeps a block only when it has taken it. So the acknowledgements tell
+//! a sender which blocks arrived without their packets: see [`Repeats`].
 
 use netloom_wire::Micros;
 
 use crate::config::Redundancy;
-use crate::frame::{FrameWriter, LINK_HEADER_MAX, LinkFrame};
+use crate::frame::{FrameWriter, LinkFrame};
 use crate::limits::{BLOCK_BYTES_MAX, BLOCK_DISTANCE_MAX};
 
 /// The reliable frames of one packet.
@@ -54,13 +60,80 @@ impl Block {
     }
 }
 
+/// How many packets later a copy follows, unless it goes in a packet of its own.
+const COPY_DISTANCE: u64 = 2;
+
+/// Two distances back from a packet, a nibble each; 0 for none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Distances(u8);
+
+impl Distances {
+    fn new(near: u64, far: u64) -> Distances {
+        Distances(near as u8 | (far as u8) << 4)
+    }
+
+    fn packets_before(self, number: u64) -> [Option<u64>; 2] {
+        let before = |distance: u8| number.checked_sub(distance.into()).filter(|_| distance > 0);
+        [before(self.0 & 0x0f), before(self.0 >> 4)]
+    }
+}
+
+/// The blocks that a packet repeats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Repeats {
+    /// None.
+    #[default]
+    Nothing,
+    /// One or two, each as it is.
+    Copies(Distances),
+    /// Two, XORed.
+    Parity(Distances),
+}
+
+impl Repeats {
+    /// The packets whose blocks packet `number` repeats as they are.
+    pub fn copied_by(self, number: u64) -> [Option<u64>; 2] {
+        match self {
+            Repeats::Copies(distances) => distances.packets_before(number),
+            Repeats::Nothing | Repeats::Parity(_) => [None; 2],
+        }
+    }
+
+    /// The packets whose blocks have arrived because packet `number`, which repeats them, was acknowledged.
+    ///
+    /// A copy speaks for itself. A parity gives one block if the receiver has the other, which it does if that packet is
+    /// acknowledged and the receiver still held whichever of the two came first when the second came: it holds the last
+    /// 16, so nothing that was sent so far (up to `next_number`) may have pushed them out.
+    pub fn settled_by(
+        self,
+        number: u64,
+        next_number: u64,
+        is_acked: impl Fn(u64) -> bool,
+    ) -> [Option<u64>; 2] {
+        match self {
+            Repeats::Nothing | Repeats::Copies(_) => self.copied_by(number),
+            Repeats::Parity(distances) => match distances.packets_before(number) {
+                [Some(near), Some(far)] if next_number <= far + KEPT as u64 => {
+                    [is_acked(far).then_some(near), is_acked(near).then_some(far)]
+                }
+                _ => [None; 2],
+            },
+        }
+    }
+}
+
+#[derive(Debug)]
+struct SentBlock {
+    block: Block,
+    /// Since when it has not been repeated.
+    waiting_since: Option<Micros>,
+}
+
 /// The sending side: the last two blocks.
 #[derive(Debug, Default)]
 pub struct BlockHistory {
-    last: Option<Box<Block>>,
-    before: Option<Box<Block>>,
-    /// Since when the last block has not been repeated.
-    waiting_since: Option<Micros>,
+    last: Option<Box<SentBlock>>,
+    before: Option<Box<SentBlock>>,
 }
 
 impl BlockHistory {
@@ -69,63 +142,103 @@ impl BlockHistory {
         let Some(block) = Block::new(number, frames) else {
             return;
         };
+        let sent = SentBlock { block, waiting_since: Some(now) };
         std::mem::swap(&mut self.last, &mut self.before);
         match &mut self.last {
-            Some(last) => **last = block,
-            empty => *empty = Some(Box::new(block)),
+            Some(last) => **last = sent,
+            empty => *empty = Some(Box::new(sent)),
         }
-        self.waiting_since = Some(now);
     }
 
     /// Packet `number` arrived: its block needs no repetition.
     pub fn handle_acked(&mut self, number: u64) {
-        if self.last.as_ref().is_some_and(|last| last.number == number) {
-            self.waiting_since = None;
+        for sent in [&mut self.last, &mut self.before].into_iter().flatten() {
+            if sent.block.number == number {
+                sent.waiting_since = None;
+            }
         }
     }
 
-    /// Since when the last block waits to be repeated.
+    /// Since when the newest block that waits to be repeated does so.
     pub fn waiting_since(&self) -> Option<Micros> {
-        self.waiting_since
+        let newest_first = [&self.last, &self.before].into_iter().flatten();
+        newest_first.filter_map(|sent| sent.waiting_since).next()
     }
 
-    /// Repeats the last block in the packet `number` that is being written, if it fits and `reserve` bytes are left.
+    /// Repeats blocks in the packet `number` that is being written, if they fit and `reserve` bytes are left. A packet
+    /// with nothing in it so far is made for them: it repeats all that wait, as they are, for nothing behind it could
+    /// resolve a parity.
     pub fn write(
         &mut self,
         number: u64,
         mode: Redundancy,
         reserve: usize,
         writer: &mut FrameWriter<'_>,
-    ) -> bool {
-        let (Some(last), Some(_)) = (&self.last, self.waiting_since) else {
-            return false;
-        };
-        let distance = number - last.number;
-        if mode == Redundancy::Off || distance > BLOCK_DISTANCE_MAX {
-            self.waiting_since = None;
-            return false;
-        }
-        if writer.room() < LINK_HEADER_MAX + BLOCK_BYTES_MAX + reserve {
-            return false;
-        }
-        // A packet of its own has nothing behind it that could resolve a parity: it repeats the block as it is.
-        let partner = self.before.as_ref().filter(|before| {
-            mode == Redundancy::Parity && !writer.is_empty() && number - before.number <= BLOCK_DISTANCE_MAX
-        });
-        let written = match partner {
-            None => writer.link(&LinkFrame { distance, parity: None, body: last.frames() }),
-            Some(before) => {
-                let mut both = **last;
-                both.xor(before.frames());
-                let length = usize::from(last.length.max(before.length));
-                let parity = Some((number - before.number, last.length ^ before.length));
-                writer.link(&LinkFrame { distance, parity, body: &both.bytes[..length] })
+    ) -> Repeats {
+        for sent in [&mut self.last, &mut self.before].into_iter().flatten() {
+            if mode == Redundancy::Off || number - sent.block.number > BLOCK_DISTANCE_MAX {
+                sent.waiting_since = None;
             }
-        };
-        if written {
-            self.waiting_since = None;
         }
-        written
+        match (mode, writer.is_empty()) {
+            (Redundancy::Off, _) => Repeats::Nothing,
+            (Redundancy::Parity, false) => self.write_parity(number, reserve, writer),
+            (_, true) => self.write_copies(number, 2, 1, reserve, writer),
+            (Redundancy::Copy, false) => self.write_copies(number, 1, COPY_DISTANCE, reserve, writer),
+        }
+    }
+
+    /// Copies at most `count` waiting blocks that are at least `distance_min` back, the older first.
+    fn write_copies(
+        &mut self,
+        number: u64,
+        count: usize,
+        distance_min: u64,
+        reserve: usize,
+        writer: &mut FrameWriter<'_>,
+    ) -> Repeats {
+        let mut distances = [0; 2];
+        let oldest_first = [&mut self.before, &mut self.last].into_iter().flatten();
+        let waiting = oldest_first.filter(|sent| sent.waiting_since.is_some()).take(count);
+        for (sent, written) in waiting.zip(&mut distances) {
+            let distance = number - sent.block.number;
+            let link = LinkFrame { distance, parity: None, body: sent.block.frames() };
+            if distance >= distance_min && writer.link_within(&link, reserve) {
+                sent.waiting_since = None;
+                *written = distance;
+            }
+        }
+        match distances {
+            [0, 0] => Repeats::Nothing,
+            [first, second] => Repeats::Copies(Distances::new(first, second)),
+        }
+    }
+
+    /// Writes the XOR of the last two blocks if the last one waits; its copy if the other is too far back.
+    fn write_parity(&mut self, number: u64, reserve: usize, writer: &mut FrameWriter<'_>) -> Repeats {
+        let BlockHistory { last: Some(last), before } = self else {
+            return Repeats::Nothing;
+        };
+        let Some(before) =
+            before.as_mut().filter(|before| number - before.block.number <= BLOCK_DISTANCE_MAX)
+        else {
+            return self.write_copies(number, 1, 1, reserve, writer);
+        };
+        if last.waiting_since.is_none() {
+            return Repeats::Nothing;
+        }
+        let (near, far) = (number - last.block.number, number - before.block.number);
+        let mut both = last.block;
+        both.xor(before.block.frames());
+        let length = usize::from(last.block.length.max(before.block.length));
+        let parity = Some((far, last.block.length ^ before.block.length));
+        let link = LinkFrame { distance: near, parity, body: &both.bytes[..length] };
+        if !writer.link_within(&link, reserve) {
+            return Repeats::Nothing;
+        }
+        last.waiting_since = None;
+        before.waiting_since = None;
+        Repeats::Parity(Distances::new(near, far))
     }
 }
 
@@ -144,49 +257,54 @@ struct Shelves {
     parities: [Option<Parity>; KEPT],
 }
 
-/// The receiving side: recent blocks, and parities that are not resolved yet.
+/// The receiving side: recent blocks whose frames have been taken, and parities that are not resolved yet.
 #[derive(Debug, Default)]
 pub struct BlockStore(Option<Box<Shelves>>);
 
+/// A block that a parity gives away.
+#[derive(Clone, Copy, Debug)]
+pub struct Recovered {
+    /// It.
+    pub block: Block,
+    parity: usize,
+}
+
 impl BlockStore {
-    /// Packet `number` arrived with these protected frames.
+    /// Keeps the block of packet `number`. All of its frames must have been taken.
     pub fn insert(&mut self, number: u64, frames: &[u8]) {
         if let Some(block) = Block::new(number, frames) {
             self.shelves().put(block);
         }
     }
 
-    /// Takes in a redundancy frame of packet `number`; returns the block that it repeats if that is news by itself.
-    pub fn handle_link(&mut self, number: u64, frame: &LinkFrame<'_>) -> Option<Block> {
-        let first = number.checked_sub(frame.distance)?;
-        let shelves = self.shelves();
-        match frame.parity {
-            None => {
-                let block = Block::new(first, frame.body)?;
-                shelves.get(first).is_none().then(|| {
-                    shelves.put(block);
-                    block
-                })
-            }
-            Some((distance, lengths)) => {
-                let second = number.checked_sub(distance)?;
-                let both = Block::new(number, frame.body)?;
-                shelves.parities[number as usize % KEPT] =
-                    Some(Parity { numbers: [first, second], lengths, both });
-                None
-            }
+    /// Whether the block of packet `number` is kept.
+    pub fn contains(&self, number: u64) -> bool {
+        self.0.as_ref().is_some_and(|shelves| shelves.get(number).is_some())
+    }
+
+    /// Keeps a parity of packet `number`; one that reaches back before the first packet is ignored.
+    pub fn insert_parity(&mut self, number: u64, frame: &LinkFrame<'_>) {
+        let first = number.checked_sub(frame.distance);
+        let second = frame.parity.and_then(|(distance, _)| number.checked_sub(distance));
+        let both = Block::new(number, frame.body);
+        if let (Some(first), Some(second), Some((_, lengths)), Some(both)) =
+            (first, second, frame.parity, both)
+        {
+            self.shelves().parities[number as usize % KEPT] =
+                Some(Parity { numbers: [first, second], lengths, both });
         }
     }
 
-    /// The next block that the parities give away. Call until `None` whenever something was inserted.
-    pub fn poll_recovered(&mut self) -> Option<Block> {
+    /// The next block that a parity gives away, looking from `place` on. Look from 0 whenever something was inserted.
+    pub fn poll_recovered(&mut self, place: &mut usize) -> Option<Recovered> {
         let shelves = self.0.as_mut()?;
-        for index in 0..KEPT {
-            let Some(parity) = shelves.parities[index] else {
+        while *place < KEPT {
+            let index = *place;
+            *place += 1;
+            let Some(parity) = &shelves.parities[index] else {
                 continue;
             };
-            let known = parity.numbers.map(|number| shelves.get(number).copied());
-            let (missing, other) = match known {
+            let (missing, other) = match parity.numbers.map(|number| shelves.get(number)) {
                 [Some(_), Some(_)] => {
                     shelves.parities[index] = None;
                     continue;
@@ -195,17 +313,22 @@ impl BlockStore {
                 [None, Some(other)] => (parity.numbers[0], other),
                 [Some(other), None] => (parity.numbers[1], other),
             };
-            shelves.parities[index] = None;
             let mut block = parity.both;
             block.xor(&other.bytes);
             block.number = missing;
             block.length = parity.lengths ^ other.length;
             // What a sender put behind the shorter block is no part of it, nor of what it helps to recover.
             block.bytes[usize::from(block.length)..].fill(0);
-            shelves.put(block);
-            return Some(block);
+            return Some(Recovered { block, parity: index });
         }
         None
+    }
+
+    /// The frames of a recovered block have all been taken. Until then its parity stays, so that it comes again.
+    pub fn handle_taken(&mut self, recovered: Recovered) {
+        let shelves = self.shelves();
+        shelves.parities[recovered.parity] = None;
+        shelves.put(recovered.block);
     }
 
     fn shelves(&mut self) -> &mut Shelves {
@@ -224,6 +347,17 @@ impl Shelves {
         if place.as_ref().is_none_or(|kept| kept.number < block.number) {
             *place = Some(block);
         }
+    }
+}
+
+#[cfg(test)]
+impl Repeats {
+    pub fn copy_of_two_before() -> Repeats {
+        Repeats::Copies(Distances::new(2, 0))
+    }
+
+    pub fn parity_of_two_before() -> Repeats {
+        Repeats::Parity(Distances::new(1, 2))
     }
 }
 
@@ -258,31 +392,46 @@ mod tests {
             .collect()
     }
 
-    /// The blocks that are known after the packets marked as lost did not arrive.
+    /// The blocks that are known after the packets marked as lost did not arrive, without those of other packets.
     fn recovered(mode: Redundancy, blocks: &[Vec<u8>], lost: &[usize]) -> Vec<usize> {
         let table = ChannelTable::new([ChannelKind::Unreliable]);
         let mut store = BlockStore::default();
         let mut known = vec![];
-        let mut learn = |block: Block| {
-            assert_eq!(block.frames(), blocks[block.number as usize], "block {}", block.number);
-            known.push(block.number as usize);
-        };
         for (number, packet) in packets(mode, blocks).iter().enumerate() {
             if lost.contains(&number) {
                 continue;
             }
             store.insert(number as u64, &blocks[number]);
             for frame in Frames::of_payload(packet, &table).unwrap() {
-                if let Frame::Link(link) = frame.unwrap() {
-                    store.handle_link(number as u64, &link).map(&mut learn);
+                match frame.unwrap() {
+                    Frame::Link(link) if link.parity.is_some() => store.insert_parity(number as u64, &link),
+                    Frame::Link(link) => {
+                        let repeated = number - link.distance as usize;
+                        assert_eq!(link.body, blocks[repeated], "block {repeated}");
+                        known.push(repeated);
+                    }
+                    Frame::Message(_) => {}
                 }
             }
-            while let Some(block) = store.poll_recovered() {
-                learn(block);
-            }
+            known.extend(all_recovered(&mut store).iter().map(|block| {
+                assert_eq!(block.frames(), blocks[block.number as usize], "block {}", block.number);
+                block.number as usize
+            }));
         }
+        known.retain(|number| lost.contains(number));
         known.sort_unstable();
         known
+    }
+
+    /// Everything that the parities give away, taken.
+    fn all_recovered(store: &mut BlockStore) -> Vec<Block> {
+        let (mut blocks, mut place) = (vec![], 0);
+        while let Some(recovered) = store.poll_recovered(&mut place) {
+            store.handle_taken(recovered);
+            blocks.push(recovered.block);
+            place = 0;
+        }
+        blocks
     }
 
     fn some_blocks() -> Vec<Vec<u8>> {
@@ -290,12 +439,13 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_repairs_one_loss_and_parity_two_in_a_row() {
+    fn single_losses_and_two_in_a_row_are_repaired() {
         for mode in [Redundancy::Copy, Redundancy::Parity] {
             assert_eq!(recovered(mode, &some_blocks(), &[4]), [4]);
+            assert_eq!(recovered(mode, &some_blocks(), &[4, 5]), [4, 5]);
         }
-        assert_eq!(recovered(Redundancy::Copy, &some_blocks(), &[4, 5]), [5]);
-        assert_eq!(recovered(Redundancy::Parity, &some_blocks(), &[4, 5]), [4, 5]);
+        assert_eq!(recovered(Redundancy::Copy, &some_blocks(), &[4, 6]), [6], "its copy is lost too");
+        assert_eq!(recovered(Redundancy::Parity, &some_blocks(), &[4, 6]), [4, 6]);
         assert_eq!(
             recovered(Redundancy::Parity, &some_blocks(), &[4, 5, 6]),
             [5, 6],
@@ -311,7 +461,20 @@ mod tests {
         assert_eq!(history.waiting_since(), Some(Micros(5)));
         history.handle_acked(3);
         let mut out = [0; 1200];
-        assert!(!history.write(4, Redundancy::Copy, 0, &mut FrameWriter::new(&mut out)));
+        let repeats = history.write(4, Redundancy::Copy, 0, &mut FrameWriter::new(&mut out));
+        assert_eq!(repeats, Repeats::Nothing);
+    }
+
+    #[test]
+    fn a_packet_of_their_own_repeats_all_blocks_that_wait() {
+        let mut history = BlockHistory::default();
+        history.handle_sent(Micros(5), 3, b"block");
+        history.handle_sent(Micros(7), 4, b"another");
+        assert_eq!(history.waiting_since(), Some(Micros(7)));
+        let mut out = [0; 1200];
+        let repeats = history.write(5, Redundancy::Copy, 0, &mut FrameWriter::new(&mut out));
+        assert_eq!(repeats.settled_by(5, 100, |_| false), [Some(3), Some(4)]);
+        assert_eq!(history.waiting_since(), None);
     }
 
     #[test]
@@ -319,13 +482,34 @@ mod tests {
         let mut history = BlockHistory::default();
         history.handle_sent(Micros(5), 3, b"block");
         let mut out = [0; 1200];
-        assert!(!history.write(
-            3 + BLOCK_DISTANCE_MAX + 1,
-            Redundancy::Copy,
-            0,
-            &mut FrameWriter::new(&mut out)
-        ));
-        assert_eq!(history.waiting_since(), None);
+        let number = 3 + BLOCK_DISTANCE_MAX + 1;
+        let repeats = history.write(number, Redundancy::Copy, 0, &mut FrameWriter::new(&mut out));
+        assert_eq!((repeats, history.waiting_since()), (Repeats::Nothing, None));
+    }
+
+    #[test]
+    fn a_parity_settles_a_block_if_the_other_arrived_and_cannot_have_been_pushed_out() {
+        let parity = Repeats::Parity(Distances::new(1, 2));
+        assert_eq!(parity.settled_by(10, 11, |_| false), [None, None]);
+        assert_eq!(parity.settled_by(10, 24, |number| number == 8), [Some(9), None]);
+        assert_eq!(parity.settled_by(10, 24, |number| number == 9), [None, Some(8)]);
+        assert_eq!(parity.settled_by(10, 25, |number| number == 8), [None, None], "24 may have replaced 8");
+        assert_eq!(Repeats::Nothing.settled_by(10, 11, |_| true), [None, None]);
+    }
+
+    #[test]
+    fn a_block_that_was_not_taken_comes_again() {
+        let mut store = BlockStore::default();
+        store.insert(0, b"ab");
+        let body = [b'a' ^ b'c', b'b' ^ b'd'];
+        store.insert_parity(2, &LinkFrame { distance: 1, parity: Some((2, 0)), body: &body });
+        for _ in 0..3 {
+            let mut place = 0;
+            assert_eq!(store.poll_recovered(&mut place).unwrap().block.frames(), b"cd");
+            assert!(store.poll_recovered(&mut place).is_none(), "once per look");
+        }
+        assert_eq!(all_recovered(&mut store).len(), 1);
+        assert!(store.contains(1) && all_recovered(&mut store).is_empty());
     }
 
     #[test]
@@ -333,10 +517,10 @@ mod tests {
         let mut store = BlockStore::default();
         store.insert(0, &[1, 2, 3]);
         let parity = |lengths, body| LinkFrame { distance: 1, parity: Some((2, lengths)), body };
-        store.handle_link(2, &parity(3 ^ 2, &[1 ^ 7, 2 ^ 8, 3, 9, 9]));
-        assert_eq!(store.poll_recovered().unwrap().frames(), [7, 8], "block 1, and two bytes behind it");
-        store.handle_link(3, &parity(2 ^ 5, &[7, 8, 0, 4, 5]));
-        assert_eq!(store.poll_recovered().unwrap().frames(), [0, 0, 0, 4, 5], "block 2");
+        store.insert_parity(2, &parity(3 ^ 2, &[1 ^ 7, 2 ^ 8, 3, 9, 9]));
+        assert_eq!(all_recovered(&mut store)[0].frames(), [7, 8], "block 1, and two bytes behind it");
+        store.insert_parity(3, &parity(2 ^ 5, &[7, 8, 0, 4, 5]));
+        assert_eq!(all_recovered(&mut store)[0].frames(), [0, 0, 0, 4, 5], "block 2");
     }
 
     proptest! {
@@ -356,13 +540,13 @@ mod tests {
         fn hostile_links_do_no_harm(links in proptest::collection::vec((0u64..40, 1u64..=8, proptest::option::of((1u64..=8, any::<u8>())), proptest::collection::vec(any::<u8>(), 0..255)), 0..60)) {
             let mut store = BlockStore::default();
             for (number, distance, parity, body) in links {
-                store.handle_link(number, &LinkFrame { distance, parity, body: &body });
-                let mut rounds = 0;
-                while let Some(block) = store.poll_recovered() {
-                    let _ = block.frames();
-                    rounds += 1;
-                    prop_assert!(rounds <= 2 * KEPT);
+                let link = LinkFrame { distance, parity, body: &body };
+                match (parity, number.checked_sub(distance)) {
+                    (Some(_), _) => store.insert_parity(number, &link),
+                    (None, Some(repeated)) => store.insert(repeated, &body),
+                    (None, None) => {}
                 }
+                prop_assert!(all_recovered(&mut store).len() <= KEPT);
             }
         }
     }

@@ -18,6 +18,7 @@ use netloom_wire::Micros;
 
 use crate::limits::{MESSAGES_IN_FLIGHT_MAX, PACKETS_IN_FLIGHT_MAX};
 use crate::receive::Reported;
+use crate::redundancy::Repeats;
 
 /// Something that a packet carried and whose fate matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,23 @@ pub struct SentPacket {
     pub reported: Option<Reported>,
     carried: u16,
     fate: Fate,
+    block_messages: u8,
+    repeats: Repeats,
+}
+
+/// What a packet is, besides what it carries.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outgoing {
+    /// Its length.
+    pub bytes: usize,
+    /// Whether it asks for an acknowledgement.
+    pub elicits_ack: bool,
+    /// What it acknowledges.
+    pub reported: Option<Reported>,
+    /// How many of the messages that it carries, from the first, are its block.
+    pub block_messages: usize,
+    /// The blocks of earlier packets in it.
+    pub repeats: Repeats,
 }
 
 /// How a packet was acknowledged.
@@ -62,6 +80,20 @@ pub enum Verdict {
     Acked,
     /// It arrived although it had been given up: what it carried has been reported lost.
     AckedLate,
+    /// It is not known to have arrived, but its block is, in another packet. Only that is reported.
+    Repeated,
+}
+
+/// What was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// A packet, with everything in it.
+    Packet {
+        /// When it was sent.
+        sent_at: Micros,
+    },
+    /// The copy of its block, after the packet itself. Only the block is reported.
+    Copy,
 }
 
 /// An acknowledgement named a packet that was never sent.
@@ -82,6 +114,8 @@ pub struct SentPackets {
     /// The reorder window, in eighths of a round trip.
     reorder_eighths: u64,
     acked_since_late: u32,
+    /// What is forgotten after this one was acknowledged, or asked for no acknowledgement.
+    newest_lost_forgotten: Option<u64>,
     open_carried: u16,
 }
 
@@ -124,17 +158,23 @@ impl SentPackets {
     }
 
     /// The packet under construction has been sent, with the number that [`next_number`](Self::next_number) gave.
-    pub fn handle_sent(&mut self, now: Micros, bytes: usize, elicits: bool, reported: Option<Reported>) {
+    pub fn handle_sent(&mut self, now: Micros, packet: Outgoing) {
         let carried = std::mem::take(&mut self.open_carried);
-        if !elicits && self.packets.is_empty() {
+        if !packet.elicits_ack && self.packets.is_empty() {
             self.first += 1;
             return;
         }
-        let fate = if elicits { Fate::InFlight } else { Fate::Untracked };
-        if elicits {
-            self.in_flight += 1;
-        }
-        self.packets.push_back(SentPacket { sent_at: now, bytes: bytes as u16, reported, carried, fate });
+        self.in_flight += usize::from(packet.elicits_ack);
+        self.packets.push_back(SentPacket {
+            sent_at: now,
+            bytes: packet.bytes as u16,
+            reported: packet.reported,
+            carried,
+            fate: if packet.elicits_ack { Fate::InFlight } else { Fate::Untracked },
+            // A block has at most 255 bytes.
+            block_messages: packet.block_messages as u8,
+            repeats: packet.repeats,
+        });
     }
 
     /// The full number behind a truncated acknowledgement; an error if no such packet was sent.
@@ -188,7 +228,40 @@ impl SentPackets {
                 verdict,
                 Carries { all: &self.carried, from, count: packet.carried.into() },
             );
+            self.settle_repeated(number, packet.repeats, &mut decide);
         }
+    }
+
+    /// Packet `number` arrived, and with it blocks of others.
+    fn settle_repeated(
+        &mut self,
+        number: u64,
+        repeats: Repeats,
+        decide: &mut impl FnMut(u64, &SentPacket, Verdict, Carries<'_>),
+    ) {
+        if repeats == Repeats::Nothing {
+            return;
+        }
+        let is_acked = |number| match self.packet(number) {
+            Some((_, packet)) => packet.fate == Fate::Acked,
+            None => self.newest_lost_forgotten.is_none_or(|lost| number > lost),
+        };
+        let settled = repeats.settled_by(number, self.next_number(), is_acked);
+        for repeated in settled.into_iter().flatten() {
+            let Some((index, packet)) = self.packet(repeated) else {
+                continue;
+            };
+            if packet.fate != Fate::Acked {
+                let (from, count) = (self.carried_start(index, None), packet.block_messages.into());
+                decide(repeated, packet, Verdict::Repeated, Carries { all: &self.carried, from, count });
+            }
+        }
+    }
+
+    /// A packet that is still remembered, and its place.
+    fn packet(&self, number: u64) -> Option<(usize, &SentPacket)> {
+        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        self.packets.get(index).map(|packet| (index, packet))
     }
 
     /// Gives up packets that were overtaken for longer than the reorder window, or are older than `age_max`.
@@ -198,7 +271,7 @@ impl SentPackets {
         now: Micros,
         rtt: Micros,
         age_max: Micros,
-        mut decide: impl FnMut(u64, &SentPacket, Carries<'_>),
+        mut decide: impl FnMut(u64, Loss, Carries<'_>),
     ) {
         let window = Micros(rtt.0 * (1 + self.reorder_eighths) / 8);
         let mut start = None;
@@ -224,9 +297,10 @@ impl SentPackets {
                     start = Some((index, from));
                     decide(
                         number,
-                        &packet,
+                        Loss::Packet { sent_at: packet.sent_at },
                         Carries { all: &self.carried, from, count: packet.carried.into() },
                     );
+                    self.lose_copied(number, packet.repeats, &mut decide);
                 } else {
                     still_lowest = false;
                     if self.newest_acked.is_none_or(|(acked, _)| number >= acked) {
@@ -240,6 +314,18 @@ impl SentPackets {
             }
         }
         self.forget(now);
+    }
+
+    /// Packet `number` was given up, and with it the copies of blocks whose own packets may have been given up before.
+    fn lose_copied(&self, number: u64, repeats: Repeats, decide: &mut impl FnMut(u64, Loss, Carries<'_>)) {
+        for copied in repeats.copied_by(number).into_iter().flatten() {
+            if let Some((index, packet)) = self.packet(copied)
+                && packet.fate == Fate::Lost
+            {
+                let (from, count) = (self.carried_start(index, None), packet.block_messages.into());
+                decide(copied, Loss::Copy, Carries { all: &self.carried, from, count });
+            }
+        }
     }
 
     /// When [`detect_losses`](Self::detect_losses) could find something by time alone.
@@ -305,6 +391,9 @@ impl SentPackets {
             if !settled {
                 break;
             }
+            if packet.fate == Fate::Lost {
+                self.newest_lost_forgotten = Some(self.first);
+            }
             let carried = usize::from(packet.carried);
             self.carried.drain(..carried);
             self.packets.pop_front();
@@ -335,12 +424,16 @@ mod tests {
     const RTT: Micros = Micros::from_millis(80);
     const AGE: Micros = Micros::from_secs(2);
 
+    fn data() -> Outgoing {
+        Outgoing { bytes: 100, elicits_ack: true, ..Outgoing::default() }
+    }
+
     /// Ten packets, ten milliseconds apart, each with a tag of its own number.
     fn ten() -> SentPackets {
         let mut sent = SentPackets::default();
         for number in 0..10 {
             sent.carry(Carried::Tagged(number));
-            sent.handle_sent(Micros::from_millis(10 * number), 100, true, None);
+            sent.handle_sent(Micros::from_millis(10 * number), data());
         }
         sent
     }
@@ -399,6 +492,64 @@ mod tests {
         assert_eq!(sent.loss_deadline(RTT, AGE), Some(AGE + Micros::from_millis(20)));
     }
 
+    /// Packets 0 to `count` - 1, ten milliseconds apart, each with its own number and each repeating others.
+    fn repeating(repeats: Repeats, count: u64) -> SentPackets {
+        let mut sent = SentPackets::default();
+        for number in 0..count {
+            sent.carry(Carried::Reliable { channel: 1, id: number });
+            sent.carry(Carried::Tagged(1_000 + number));
+            let block_messages = 1;
+            sent.handle_sent(
+                Micros::from_millis(10 * number),
+                Outgoing { block_messages, repeats, ..data() },
+            );
+        }
+        sent
+    }
+
+    #[test]
+    fn the_block_of_a_lost_packet_is_settled_by_the_packet_that_repeats_it_and_nothing_else_is() {
+        let mut sent = repeating(Repeats::copy_of_two_before(), 6);
+        assert_eq!(
+            ack(&mut sent, 4, 0b1001),
+            [(0, Verdict::Acked), (1_000, Verdict::Acked), (3, Verdict::Acked), (1_003, Verdict::Acked)]
+                .into_iter()
+                .chain([(1, Verdict::Repeated), (4, Verdict::Acked), (1_004, Verdict::Acked)])
+                .chain([(2, Verdict::Repeated)])
+                .collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn a_parity_settles_nothing_by_a_packet_that_was_lost_and_forgotten() {
+        let settled = |lost_is_forgotten: bool| {
+            let mut sent = repeating(Repeats::parity_of_two_before(), 2);
+            // Packet 0 arrives or is given up; either way it is forgotten.
+            if !lost_is_forgotten {
+                ack(&mut sent, 0, 0);
+            }
+            sent.detect_losses(LOST_KEPT, RTT, LOST_KEPT, |_, _, _| ());
+            assert_eq!(sent.first, 1);
+            let block_messages = 1;
+            let repeats = Repeats::parity_of_two_before();
+            sent.handle_sent(LOST_KEPT, Outgoing { block_messages, repeats, ..data() });
+            ack(&mut sent, 2, 0)
+        };
+        assert_eq!(settled(false), [(1, Verdict::Repeated)]);
+        assert_eq!(settled(true), []);
+    }
+
+    #[test]
+    fn a_block_is_reported_again_when_its_copy_is_lost_after_it() {
+        let mut sent = repeating(Repeats::copy_of_two_before(), 6);
+        ack(&mut sent, 5, 0b10_11);
+        let mut lost = vec![];
+        sent.detect_losses(Micros::from_millis(90), RTT, AGE, |number, loss, carries| {
+            lost.push((number, loss == Loss::Copy, carries.iter().count()));
+        });
+        assert_eq!(lost, [(0, false, 2), (2, false, 2), (0, true, 1)]);
+    }
+
     #[test]
     fn settled_packets_are_forgotten_and_unsettled_ones_are_not() {
         let mut sent = ten();
@@ -422,7 +573,7 @@ mod tests {
         let mut sent = SentPackets::default();
         for number in 0..70_000u64 {
             sent.carry(Carried::Tagged(number));
-            sent.handle_sent(Micros(number * 1_000), 50, true, None);
+            sent.handle_sent(Micros(number * 1_000), data());
             let full = sent.expand(number as u16).unwrap();
             assert_eq!(full, number);
             assert_eq!(ack(&mut sent, full, 0), [(number, Verdict::Acked)]);
@@ -436,7 +587,7 @@ mod tests {
         let mut sent = SentPackets::default();
         for number in 0..10_000 {
             assert_eq!(sent.next_number(), number);
-            sent.handle_sent(Micros(number), 30, false, None);
+            sent.handle_sent(Micros(number), Outgoing { bytes: 30, ..Outgoing::default() });
         }
         assert!(sent.packets.is_empty());
     }
@@ -445,7 +596,7 @@ mod tests {
     fn the_record_of_packets_is_bounded() {
         let mut sent = SentPackets::default();
         while sent.has_room() {
-            sent.handle_sent(Micros::ZERO, 100, true, None);
+            sent.handle_sent(Micros::ZERO, data());
         }
         assert_eq!(sent.packets.len(), PACKETS_IN_FLIGHT_MAX);
         sent.detect_losses(AGE, RTT, AGE, |_, _, _| ());

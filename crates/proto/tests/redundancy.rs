@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use common::*;
 use netloom_proto::packet::PacketType;
-use netloom_proto::{Config, Micros, Redundancy};
+use netloom_proto::{Config, Micros, Redundancy, Rejection};
 
 fn with(redundancy: Redundancy) -> Config {
     Config { redundancy, ..sealed() }
@@ -110,17 +110,78 @@ fn worst(redundancy: Redundancy, lost: &[usize]) -> Micros {
 }
 
 #[test]
-fn a_single_loss_costs_one_interval_with_copy_and_a_round_trip_without() {
+fn a_single_loss_costs_an_interval_with_parity_two_with_copy_and_a_round_trip_without() {
     assert!(worst(Redundancy::Off, &[10]) > ms(160));
-    assert!(worst(Redundancy::Copy, &[10]) <= ms(80 + 16 + 3));
+    assert!(worst(Redundancy::Copy, &[10]) <= ms(80 + 2 * 16 + 3));
     assert!(worst(Redundancy::Parity, &[10]) <= ms(80 + 16 + 3));
     assert!(worst(Redundancy::Off, &[]) <= ms(83));
 }
 
 #[test]
-fn parity_repairs_two_losses_in_a_row_and_copy_does_not() {
+fn two_losses_in_a_row_are_repaired_and_a_message_lost_with_its_copy_is_resent_at_once() {
     assert!(worst(Redundancy::Parity, &[10, 11]) <= ms(80 + 3 * 16 + 3));
-    assert!(worst(Redundancy::Copy, &[10, 11]) > ms(160));
+    assert!(worst(Redundancy::Copy, &[10, 11]) <= ms(80 + 2 * 16 + 3));
+    let resent = worst(Redundancy::Copy, &[10, 12]);
+    // The packet after the lost one takes the news: an interval, there, back, and there again.
+    assert!(resent > ms(3 * 80) && resent <= ms(3 * 80 + 16 + 6), "{resent:?}");
+}
+
+/// What became of a steady stream of 40 messages, some of whose packets were lost: packets given up, messages resent.
+fn repairs(redundancy: Redundancy, lost: &[usize]) -> (u64, u64) {
+    let (mut world, client) = measured(with(redundancy));
+    let before = world.client().stats(client).counters;
+    lose(&mut world, lost);
+    for number in 0..40u8 {
+        world.send(CLIENT, client, ORDERED, &[number; 20]).unwrap();
+        world.run_for(ms(16));
+    }
+    world.run_for(secs(1));
+    assert_eq!(world.server().messages(ORDERED).len(), 40);
+    let stats = world.client().stats(client);
+    assert_eq!(stats.pending_bytes, 0, "everything is known to have arrived");
+    (stats.counters.packets_lost - before.packets_lost, stats.counters.resends - before.resends)
+}
+
+#[test]
+fn what_redundancy_brought_back_is_not_resent() {
+    assert_eq!(repairs(Redundancy::Off, &[10, 20, 30]), (3, 3));
+    assert_eq!(repairs(Redundancy::Parity, &[10, 20, 30]), (3, 0), "the packets that repair tell so");
+    // 32 ms to the copy and 40 ms for the round trip: the news of the loss comes before that of the repair.
+    assert_eq!(repairs(Redundancy::Copy, &[10, 20, 30]), (3, 3));
+    assert_eq!(repairs(Redundancy::Copy, &[39]), (1, 0), "the last one: its tail comes first");
+}
+
+#[test]
+fn a_message_lost_with_its_copy_is_resent_once_more_and_survives_the_loss_of_its_resend() {
+    assert_eq!(
+        repairs(Redundancy::Copy, &[10, 12]),
+        (2, 3),
+        "10 as a precaution, 10 for certain, 12 as a precaution"
+    );
+    // Packet 13 is the resend of 10, which goes out between the packets of the stream.
+    let resend = 13;
+    let unlucky = worst(Redundancy::Copy, &[10, 12, resend]);
+    assert!(unlucky <= ms(3 * 80 + 3 * 16 + 6), "not another round trip: {unlucky:?}");
+}
+
+#[test]
+fn a_receiver_without_room_is_not_taken_to_have_what_was_repeated() {
+    for redundancy in [Redundancy::Copy, Redundancy::Parity] {
+        let mut config = with(redundancy);
+        for channel in &mut config.channels {
+            (channel.message_bytes_max, channel.receive_bytes_max) = (100, 200);
+        }
+        let (mut world, client, _) = World::connected(config);
+        world.script(bad_link(77, 20, 10, 40));
+        for number in 0..2_000u32 {
+            world.send(CLIENT, client, ORDERED, &number.to_le_bytes().repeat(10)).unwrap();
+            world.run_for(ms(40));
+        }
+        world.run_for(secs(20));
+        assert_eq!(world.client().ends(), []);
+        assert!(world.server().rejected(Rejection::NoRoom) > 5);
+        assert_eq!(world.server().messages(ORDERED).len(), 2_000, "{redundancy:?}");
+    }
 }
 
 #[test]

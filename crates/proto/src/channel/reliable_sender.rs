@@ -135,13 +135,14 @@ impl ReliableSender {
         }
     }
 
-    /// Packet `number`, which carried this part, was given up. It is due again unless a later packet carries it too.
-    pub fn handle_lost(&mut self, id: u64, number: u64, sends_max: u16) -> Result<(), Undeliverable> {
+    /// Packet `number`, which carried this part, was given up: it is due again unless a later packet carries it too.
+    /// Without a number it is due again in any case.
+    pub fn handle_lost(&mut self, id: u64, number: Option<u64>, sends_max: u16) -> Result<(), Undeliverable> {
         let Some(index) = self.index(id) else {
             return Ok(());
         };
         let part = &mut self.queue[index];
-        if part.phase != Phase::InFlight || part.number != number {
+        if part.phase != Phase::InFlight || number.is_some_and(|number| part.number != number) {
             return Ok(());
         }
         #[cfg(netloom_mutations)]
@@ -221,9 +222,9 @@ mod tests {
         let (mut sender, mut pool) = with_messages(3);
         assert_eq!(send_all(&mut sender, 1), [0, 1, 2]);
         assert_eq!(send_all(&mut sender, 2), []);
-        sender.handle_lost(1, 1, 10).unwrap();
+        sender.handle_lost(1, Some(1), 10).unwrap();
         assert_eq!(send_all(&mut sender, 2), [1]);
-        sender.handle_lost(1, 1, 10).unwrap();
+        sender.handle_lost(1, Some(1), 10).unwrap();
         assert_eq!(send_all(&mut sender, 3), [], "packet 2 still carries it");
         sender.handle_acked(1, &mut pool);
         assert_eq!(sender.pending_bytes(), 20);
@@ -237,7 +238,7 @@ mod tests {
     fn a_lost_message_that_arrives_after_all_is_not_sent_again() {
         let (mut sender, mut pool) = with_messages(2);
         send_all(&mut sender, 1);
-        sender.handle_lost(0, 1, 10).unwrap();
+        sender.handle_lost(0, Some(1), 10).unwrap();
         sender.handle_acked(0, &mut pool);
         assert_eq!(send_all(&mut sender, 2), []);
     }
@@ -258,7 +259,7 @@ mod tests {
         for number in 0..4 {
             assert_eq!(send_all(&mut sender, number), [0]);
             assert_eq!(
-                sender.handle_lost(0, number, 3),
+                sender.handle_lost(0, Some(number), 3),
                 if number < 3 { Ok(()) } else { Err(Undeliverable) }
             );
         }

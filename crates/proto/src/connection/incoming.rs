@@ -7,7 +7,7 @@ use netloom_wire::Micros;
 use super::path::{PROOF_BYTES, PathProbe};
 use super::{Connection, Context, Keys, report, session_ref};
 use crate::channel::Receiver;
-use crate::frame::{ChannelTable, Frame, Frames, MessageFrame};
+use crate::frame::{ChannelTable, Frame, Frames, LinkFrame, MessageFrame};
 use crate::handshake::{Challenge, Reject};
 use crate::packet::{Ack, CRC_BYTES, Header, PacketType};
 use crate::reason::DisconnectReason;
@@ -185,18 +185,20 @@ impl Connection {
         let Connection { sent, outbox, outcomes, rate, window, history, counters, unanswered_probes, .. } =
             self;
         sent.handle_ack(newest, ack.bits, |number, packet, verdict, carries| {
-            if verdict == Verdict::Acked {
-                *unanswered_probes = 0;
-                let delay = Micros::from_millis(ack.delay_ms.into());
-                let measured = number == newest && ack.delay_ms != u8::MAX;
-                let rtt = Micros((now - packet.sent_at).since(delay).0.max(1));
-                // A longer one was made by a clock that jumped, not by the network.
-                let rtt = (measured && rtt < context.config.peer_timeout).then_some(rtt);
-                rate.handle_acked(now, packet.sent_at, usize::from(packet.bytes) + IP_UDP_BYTES, rtt);
-            } else {
-                counters.packets_late += 1;
+            match verdict {
+                Verdict::Acked => {
+                    *unanswered_probes = 0;
+                    let delay = Micros::from_millis(ack.delay_ms.into());
+                    let measured = number == newest && ack.delay_ms != u8::MAX;
+                    let rtt = Micros((now - packet.sent_at).since(delay).0.max(1));
+                    // A longer one was made by a clock that jumped, not by the network.
+                    let rtt = (measured && rtt < context.config.peer_timeout).then_some(rtt);
+                    rate.handle_acked(now, packet.sent_at, usize::from(packet.bytes) + IP_UDP_BYTES, rtt);
+                }
+                Verdict::AckedLate => counters.packets_late += 1,
+                Verdict::Repeated => {}
             }
-            if let Some(reported) = packet.reported {
+            if let Some(reported) = packet.reported.filter(|_| verdict != Verdict::Repeated) {
                 window.handle_reported(reported);
             }
             history.handle_acked(number);
@@ -248,41 +250,70 @@ impl Connection {
         frames: Frames<'_>,
         context: &mut Context<'_>,
     ) -> Result<(), Rejection> {
-        if protected {
-            self.store.insert(number, frames.block());
-        }
+        let block = frames.block();
         let mut result = Ok(());
         for frame in frames {
             let taken = match frame.map_err(|_| Rejection::Malformed)? {
                 Frame::Message(message) => self.take_message(now, &message, context),
-                Frame::Link(link) => match self.store.handle_link(number, &link) {
-                    Some(block) => self.take_block(now, block.frames(), context),
-                    None => Ok(()),
-                },
+                Frame::Link(link) if link.parity.is_some() => {
+                    self.store.insert_parity(number, &link);
+                    Ok(())
+                }
+                Frame::Link(link) => self.take_copy(now, number, &link, context),
             };
             result = worse(result, taken);
         }
-        while let Some(block) = self.store.poll_recovered() {
-            let taken = self.take_block(now, block.frames(), context);
+        if protected && result.is_ok() {
+            self.store.insert(number, block);
+        }
+        worse(result, self.take_recovered(now, context))
+    }
+
+    /// The block of a lost packet, repeated as it is.
+    fn take_copy(
+        &mut self,
+        now: Micros,
+        number: u64,
+        link: &LinkFrame<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<(), Rejection> {
+        match number.checked_sub(link.distance) {
+            Some(lost) if !self.store.contains(lost) => {
+                self.take_block(now, link.body, context)?;
+                self.store.insert(lost, link.body);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The blocks that parities give away.
+    fn take_recovered(&mut self, now: Micros, context: &mut Context<'_>) -> Result<(), Rejection> {
+        let (mut result, mut place) = (Ok(()), 0);
+        while let Some(recovered) = self.store.poll_recovered(&mut place) {
+            let taken = self.take_block(now, recovered.block.frames(), context);
+            if taken.is_ok() {
+                self.store.handle_taken(recovered);
+                place = 0;
+            }
             result = worse(result, taken);
         }
         result
     }
 
-    /// The messages of a lost packet, brought back. Those that find no room come again by themselves.
+    /// The messages of a lost packet, brought back.
     fn take_block(&mut self, now: Micros, block: &[u8], context: &mut Context<'_>) -> Result<(), Rejection> {
-        self.counters.blocks_recovered += 1;
+        let mut result = Ok(());
         for frame in Frames::of_block(block, context.table) {
             match frame {
                 Ok(Frame::Message(message)) if message.kind.is_reliable() && message.fragment.is_none() => {
-                    if self.take_message(now, &message, context) == Err(Rejection::Malformed) {
-                        return Err(Rejection::Malformed);
-                    }
+                    result = worse(result, self.take_message(now, &message, context));
                 }
                 _ => return Err(Rejection::Malformed),
             }
         }
-        Ok(())
+        self.counters.blocks_recovered += u64::from(result.is_ok());
+        result
     }
 
     fn take_message(

@@ -183,12 +183,12 @@ impl Outbox {
         }
     }
 
-    /// Packet `number` with this part was given up.
+    /// Packet `number` with this part was given up; without a number, every one that brought it before its resend.
     pub fn handle_lost(
         &mut self,
         channel: u8,
         id: u64,
-        number: u64,
+        number: Option<u64>,
         sends_max: u16,
     ) -> Result<(), Undeliverable> {
         match self.senders.get_mut(usize::from(channel)) {

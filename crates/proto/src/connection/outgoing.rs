@@ -13,6 +13,8 @@ use crate::crypto::Checksum;
 use crate::frame::{FrameWriter, Frames};
 use crate::limits::BLOCK_BYTES_MAX;
 use crate::packet::{CRC_BYTES, HEADER_MAX, Header, PacketType, TAG_BYTES};
+use crate::redundancy::Repeats;
+use crate::sent::Outgoing;
 use crate::state::State;
 
 /// The largest frame header: form, id, index, count and length.
@@ -124,17 +126,17 @@ impl Connection {
         if !self.sent.has_room() {
             return None;
         }
-        let tail = || match config.redundancy {
-            Redundancy::Off => None,
-            Redundancy::Copy | Redundancy::Parity => {
-                self.history.waiting_since().map(|since| since + config.tail_delay)
-            }
-        };
         let (ready, bytes) = match self.outbox.due_len() {
             Some(bytes) => (now, bytes),
-            None => (tail()?, BLOCK_BYTES_MAX),
+            None => (self.tail_at(config)?, BLOCK_BYTES_MAX),
         };
         Some(self.rate.next_send(now, datagram_cost(bytes)).max(ready))
+    }
+
+    /// When a packet is made for what waits to be repeated.
+    fn tail_at(&self, config: &Config) -> Option<Micros> {
+        let waiting_since = self.history.waiting_since().filter(|_| config.redundancy != Redundancy::Off);
+        waiting_since.map(|since| since + config.tail_delay)
     }
 
     fn write_data(&mut self, now: Micros, out: &mut [u8], context: &mut Context<'_>) -> Option<usize> {
@@ -151,33 +153,45 @@ impl Connection {
         let affordable = self.rate.budget(now).saturating_sub(IP_UDP_BYTES);
         let end = context.config.mtu.min(affordable).saturating_sub(self.session.trailer_bytes());
         let mut writer = FrameWriter::new(out.get_mut(header_len..end).filter(|room| !room.is_empty())?);
+        let is_tail_due = self.tail_at(context.config).is_some_and(|at| now >= at);
         let mut packing = Packing { number, writer: &mut writer, sent: &mut self.sent };
         let for_lost = self.outbox.fill(&mut packing, context.pool);
-        let redundancy = context.config.redundancy;
-        self.history.write(number, redundancy, for_lost.unwrap_or(0), packing.writer);
-        let mut block_len = 0;
+        // A packet with nothing new in it goes between others: redundancy stays with them unless they fail to come.
+        let has_new = !packing.writer.is_empty();
+        let repeats = match has_new || is_tail_due {
+            true => {
+                let redundancy = context.config.redundancy;
+                self.history.write(number, redundancy, for_lost.unwrap_or(0), packing.writer)
+            }
+            false => Repeats::Nothing,
+        };
+        let (mut block_len, mut block_messages) = (0, 0);
         if for_lost.is_some() {
             self.counters.resends += self.outbox.fill_lost(&mut packing);
-            if redundancy != Redundancy::Off {
-                block_len = Frames::of_block(writer.frames(), context.table).block().len();
+            let is_protected = has_new || self.history.waiting_since().is_none();
+            if is_protected && context.config.redundancy != Redundancy::Off {
+                let (block, messages) = Frames::of_block(writer.frames(), context.table).counted_block();
+                if block.len() <= BLOCK_BYTES_MAX {
+                    (block_len, block_messages) = (block.len(), messages);
+                }
             }
         }
         if writer.is_empty() {
             return None;
         }
         let payload_len = writer.finish();
-        if (1..=BLOCK_BYTES_MAX).contains(&block_len) {
+        if block_len > 0 {
             header.protected = true;
             header.write(out);
             self.history.handle_sent(now, number, &out[header_len + 1..header_len + 1 + block_len]);
         }
-        let length = self.close(number, out, header_len, header_len + payload_len, context.checksum);
+        let bytes = self.close(number, out, header_len, header_len + payload_len, context.checksum);
         self.last_eliciting = now;
-        self.rate.handle_sent(now, length + IP_UDP_BYTES);
-        self.sent.handle_sent(now, length, true, reported);
+        self.rate.handle_sent(now, bytes + IP_UDP_BYTES);
+        self.sent.handle_sent(now, Outgoing { bytes, elicits_ack: true, reported, block_messages, repeats });
         self.window.handle_acknowledged(reported);
-        self.count_sent(now, length);
-        Some(length)
+        self.count_sent(now, bytes);
+        Some(bytes)
     }
 
     /// A packet that carries no messages.
@@ -204,7 +218,8 @@ impl Connection {
             self.last_eliciting = now;
             self.rate.handle_sent(now, length + IP_UDP_BYTES);
         }
-        self.sent.handle_sent(now, length, kind.elicits_ack(), reported);
+        let elicits_ack = kind.elicits_ack();
+        self.sent.handle_sent(now, Outgoing { bytes: length, elicits_ack, reported, ..Outgoing::default() });
         self.window.handle_acknowledged(reported);
         self.count_sent(now, length);
         Some((to, length))
