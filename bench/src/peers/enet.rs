@@ -181,7 +181,7 @@ impl ReliablePipe for EnetPair {
         self.sender_connected && self.receiver_connected
     }
 
-    fn tick_sender(
+    fn drive_sender(
         &mut self,
         now: Micros,
         message: Option<&[u8]>,

@@ -43,9 +43,13 @@ pub trait ReliablePipe {
     /// Whether messages may be sent.
     fn connected(&self) -> bool;
 
-    /// The sender's tick: takes in what has arrived, sends `message` if there is one, and flushes.
-    fn tick_sender(&mut self, now: Micros, message: Option<&[u8]>, wire: &mut Wire)
-    -> Result<(), BenchError>;
+    /// The sender's poll: takes in what has arrived, sends `message` if there is one, and flushes.
+    fn drive_sender(
+        &mut self,
+        now: Micros,
+        message: Option<&[u8]>,
+        wire: &mut Wire,
+    ) -> Result<(), BenchError>;
 
     /// The receiver's poll: takes in what has arrived, passes every message that is due to `deliver`, and answers.
     fn poll_receiver(

@@ -168,7 +168,7 @@ impl ReliablePipe for NetloomPair {
         self.sender.peer.is_some() && self.receiver.peer.is_some()
     }
 
-    fn tick_sender(
+    fn drive_sender(
         &mut self,
         now: Micros,
         message: Option<&[u8]>,
