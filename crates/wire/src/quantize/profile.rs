@@ -10,9 +10,7 @@
 //! The functions of a profile stand in a table ([`Profile::codec`]), one entry per profile: the hot path makes one
 //! indirect call per field instead of a decision per axis.
 
-use super::{
-    QuantizeCounters, Rotation, RotationWidth, SectorOrigin, round_small, to_finite_f32, to_value, to_word,
-};
+use super::{QuantizeCounters, Rotation, RotationWidth, SectorOrigin, round_small, to_finite_f32, to_word};
 
 /// Steps of a quantized scale per unit.
 pub const SCALE_PER_UNIT: u32 = 32;
@@ -79,7 +77,7 @@ impl Profile {
     /// The position relative to the origin (STANDARD, HIGH) or to the world's zero.
     #[inline]
     pub fn dequantize_position(self, words: Words3) -> [f32; 3] {
-        words.values(self.codec().position_per_unit)
+        words.values(self.codec().position_step)
     }
 
     /// The position in the world.
@@ -118,7 +116,7 @@ impl Profile {
     /// The scale of words.
     #[inline]
     pub fn dequantize_scale(self, words: Words3) -> [f32; 3] {
-        words.values(f64::from(SCALE_PER_UNIT))
+        words.values(1.0 / f64::from(SCALE_PER_UNIT))
     }
 
     /// The words of a velocity.
@@ -130,7 +128,7 @@ impl Profile {
     /// The velocity of words.
     #[inline]
     pub fn dequantize_velocity(self, words: Words3) -> [f32; 3] {
-        words.values(self.codec().velocity_per_unit)
+        words.values(self.codec().velocity_step)
     }
 
     #[inline]
@@ -166,9 +164,12 @@ impl Words3 {
         self.words.map(|word| f32::from_bits(word as u32))
     }
 
+    /// Multiplies by a step where the standard divides by the steps per unit. The product may differ from the quotient in
+    /// the last of its 53 bits; none of the 2^32 words with 100 or 10,000 steps per unit becomes another single by that,
+    /// and a power of two divides exactly.
     #[inline]
-    fn values(self, per_unit: f64) -> [f32; 3] {
-        if self.raw { self.raw_values() } else { self.words.map(|word| to_value(word, per_unit)) }
+    fn values(self, step: f64) -> [f32; 3] {
+        if self.raw { self.raw_values() } else { self.words.map(|word| (f64::from(word) * step) as f32) }
     }
 }
 
@@ -184,7 +185,8 @@ pub struct ProfileCodec {
     /// A velocity; saturates.
     pub velocity: fn([f32; 3], &mut QuantizeCounters) -> Words3,
     position_per_unit: f64,
-    velocity_per_unit: f64,
+    position_step: f64,
+    velocity_step: f64,
 }
 
 static CODECS: [ProfileCodec; 4] = [
@@ -194,7 +196,8 @@ static CODECS: [ProfileCodec; 4] = [
         scale: fixed_scale,
         velocity: fixed_velocity::<VELOCITY_PER_UNIT, I16_LIMIT>,
         position_per_unit: 100.0,
-        velocity_per_unit: 100.0,
+        position_step: 1.0 / 100.0,
+        velocity_step: 1.0 / 100.0,
     },
     ProfileCodec {
         position: fixed_position::<10_000, I32_LIMIT>,
@@ -202,7 +205,8 @@ static CODECS: [ProfileCodec; 4] = [
         scale: fixed_scale,
         velocity: fixed_velocity::<10_000, I32_LIMIT>,
         position_per_unit: 10_000.0,
-        velocity_per_unit: 10_000.0,
+        position_step: 1.0 / 10_000.0,
+        velocity_step: 1.0 / 10_000.0,
     },
     ProfileCodec {
         position: fixed_position::<1, I16_LIMIT>,
@@ -210,7 +214,8 @@ static CODECS: [ProfileCodec; 4] = [
         scale: fixed_scale,
         velocity: fixed_velocity::<VELOCITY_PER_UNIT, I16_LIMIT>,
         position_per_unit: 1.0,
-        velocity_per_unit: 100.0,
+        position_step: 1.0,
+        velocity_step: 1.0 / 100.0,
     },
     ProfileCodec {
         position: raw_position,
@@ -218,7 +223,8 @@ static CODECS: [ProfileCodec; 4] = [
         scale: raw_scale,
         velocity: |velocity, counters| raw_position(velocity.map(f64::from), counters),
         position_per_unit: 1.0,
-        velocity_per_unit: 1.0,
+        position_step: 1.0,
+        velocity_step: 1.0,
     },
 ];
 

@@ -60,8 +60,19 @@ impl RotationWidth {
     }
 
     /// The sum of squared steps that stands for one.
-    const fn unit_squared(self) -> i64 {
-        2 * (self.half() as i64) * (self.half() as i64)
+    const fn unit_squared(self) -> u32 {
+        2 * (self.half() as u32) * (self.half() as u32)
+    }
+
+    /// The component of one step, and the part of one that a squared step is. With these factors instead of divisions
+    /// no step and no rest comes out as another single; the tests look at them one by one.
+    const fn factors(self) -> (f64, f64) {
+        const TEN: f64 = RotationWidth::Ten.half() as f64;
+        const FIFTEEN: f64 = RotationWidth::Fifteen.half() as f64;
+        match self {
+            RotationWidth::Ten => const { (FRAC_1_SQRT_2 / TEN, 1.0 / (2.0 * TEN * TEN)) },
+            RotationWidth::Fifteen => const { (FRAC_1_SQRT_2 / FIFTEEN, 1.0 / (2.0 * FIFTEEN * FIFTEEN)) },
+        }
     }
 }
 
@@ -113,13 +124,17 @@ impl Rotation {
             Rotation::Raw(quaternion) => return quaternion,
             Rotation::SmallestThree { largest, steps } => (usize::from(largest & 3), steps),
         };
-        let unit = width.unit_squared();
-        let rest = (unit - sum_of_squares(steps)).max(0);
-        let mut quaternion = [(rest as f64 / unit as f64).sqrt() as f32; 4];
-        for (index, step) in REMAINING[largest].into_iter().zip(steps) {
-            quaternion[index] = (f64::from(step) * FRAC_1_SQRT_2 / f64::from(width.half())) as f32;
-        }
-        quaternion
+        let root = root_of_rest(width.unit_squared().saturating_sub(sum_of_squares(steps)), width).to_bits();
+        let [a, b, c] = steps.map(|step| ((f64::from(step) * width.factors().0) as f32).to_bits());
+        // Which one was dropped is as good as random: chosen among bits, without a branch to predict.
+        let choose = |is_first: bool, first: u32, second: u32| if is_first { first } else { second };
+        [
+            choose(largest == 0, root, a),
+            choose(largest == 0, a, choose(largest == 1, root, b)),
+            choose(largest == 3, c, choose(largest == 2, root, b)),
+            choose(largest == 3, root, c),
+        ]
+        .map(f32::from_bits)
     }
 
     /// The bits of a quantized rotation, lowest first; a raw one has none.
@@ -173,8 +188,14 @@ impl Rotation {
     }
 }
 
-fn sum_of_squares(steps: [i16; 3]) -> i64 {
-    steps.iter().map(|&step| i64::from(step) * i64::from(step)).sum()
+/// The component whose square is what the others leave of one, in squared steps.
+#[inline]
+pub(super) fn root_of_rest(rest: u32, width: RotationWidth) -> f32 {
+    (f64::from(rest) * width.factors().1).sqrt() as f32
+}
+
+fn sum_of_squares(steps: [i16; 3]) -> u32 {
+    steps.iter().map(|&step| i32::from(step).pow(2) as u32).sum()
 }
 
 fn length_squared(q: [f64; 4]) -> f64 {

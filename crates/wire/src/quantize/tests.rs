@@ -177,6 +177,52 @@ fn identity_packs_to_the_documented_code() {
     assert_eq!(Rotation::SmallestThree { largest: 0, steps: [512, 0, 0] }.pack(RotationWidth::Ten), None);
 }
 
+/// The single that the standard asks for: a division, then the conversion.
+fn divided(word: i32, per_unit: f64) -> u32 {
+    ((f64::from(word) / per_unit) as f32).to_bits()
+}
+
+#[test]
+fn every_word_of_the_small_profiles_is_the_single_that_the_standard_asks_for() {
+    let bits = |values: [f32; 3]| values.map(f32::to_bits);
+    for word in -32_767..=32_767 {
+        let words = Words3::quantized([word; 3]);
+        assert_eq!(bits(Profile::Standard.dequantize_position(words)), [divided(word, 100.0); 3]);
+        assert_eq!(bits(Profile::World.dequantize_position(words)), [divided(word, 1.0); 3]);
+        assert_eq!(bits(Profile::World.dequantize_velocity(words)), [divided(word, 100.0); 3]);
+        assert_eq!(bits(Profile::Standard.dequantize_scale(words)), [divided(word, 32.0); 3]);
+    }
+}
+
+#[test]
+fn every_step_and_rest_of_a_rotation_is_the_single_that_the_standard_asks_for() {
+    for (width, stride) in [(RotationWidth::Ten, 1), (RotationWidth::Fifteen, 101)] {
+        let half = width.half();
+        for step in -half..=half {
+            let [.., w] = Rotation::SmallestThree { largest: 0, steps: [0, 0, step] }.dequantize(width);
+            let expected = (f64::from(step) * std::f64::consts::FRAC_1_SQRT_2 / f64::from(half)) as f32;
+            assert_eq!(w.to_bits(), expected.to_bits(), "step {step}");
+        }
+        // Three steps whose squares add up to anything that is asked for are not easy to find: the squares are.
+        let unit = 2 * u32::from(half.unsigned_abs()).pow(2);
+        for rest in (0..=unit).step_by(stride) {
+            let expected = (f64::from(rest) / f64::from(unit)).sqrt() as f32;
+            assert_eq!(rotation::root_of_rest(rest, width).to_bits(), expected.to_bits(), "rest {rest}");
+        }
+    }
+}
+
+#[test]
+fn the_dropped_component_stands_where_its_index_says() {
+    for largest in 0..4u8 {
+        let rotation = Rotation::SmallestThree { largest, steps: [100, 200, 300] };
+        let quaternion = rotation.dequantize(RotationWidth::Ten);
+        let mut rest = quaternion.to_vec();
+        assert!(rest.remove(usize::from(largest)) > 0.8, "{quaternion:?}");
+        assert!(rest.is_sorted() && rest[0] > 0.1 && rest[2] < 0.5, "{quaternion:?}");
+    }
+}
+
 #[test]
 fn a_negative_largest_component_keeps_its_rotation() {
     let quaternion = [0.5, -0.1, 0.2, -0.836_66];
@@ -310,6 +356,14 @@ proptest! {
                 let squares: f64 = rotation.dequantize(width).iter().map(|&c| f64::from(c).powi(2)).sum();
                 prop_assert!((squares - 1.0).abs() < 1e-6);
             }
+        }
+    }
+
+    #[test]
+    fn any_word_is_the_single_that_the_standard_asks_for(word: i32) {
+        for (profile, per_unit) in [(Profile::Standard, 100.0), (Profile::High, 10_000.0)] {
+            let [x, ..] = profile.dequantize_position(Words3::quantized([word; 3]));
+            prop_assert_eq!(x.to_bits(), divided(word, per_unit));
         }
     }
 
