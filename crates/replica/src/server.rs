@@ -90,7 +90,7 @@ impl ReplicaServer {
             importance: Vec::new(),
             heartbeat_ticks,
         };
-        let encoder = || vec![Encoder::with_arena(config.arena_bytes)];
+        let encoder = || vec![Encoder::new(0, config.arena_bytes)];
         Ok(ReplicaServer {
             world,
             interest: Interest::new(config.policy)?,
@@ -271,10 +271,9 @@ impl ReplicaServer {
     pub fn encode(&mut self) {
         let ReplicaServer { world, codes, cache, workers, encoders, tick, .. } = self;
         workers.iter_mut().for_each(|worker| cache.want(&mut worker.wanted));
-        cache.assign(1);
         let present = Present { world, codes, tick: *tick };
         for row in cache.rows_mut() {
-            row.encode(&mut encoders[row.encoder()], present);
+            row.encode(&mut encoders[0], present);
         }
     }
 

@@ -17,6 +17,7 @@ use super::peer::Peer;
 use super::wanted::Key;
 use crate::bits::ones;
 use crate::codec::{Codes, SmallCode, gap_code};
+use crate::limits::EXISTENCE_IN_FLIGHT_MAX;
 use crate::snapshot::{Ages, Flags};
 
 /// Bits that name baselines which are not the common ones, at most.
@@ -74,11 +75,12 @@ impl Appending<'_> {
         }
         let mut flight = peer.flights.open(sequence, tick, peer.slots.len());
         let mut flags = Flags::default();
-        if !peer.leaves_due.is_empty() {
+        let existence_may_go = peer.flights.len() < EXISTENCE_IN_FLIGHT_MAX;
+        if existence_may_go && !peer.leaves_due.is_empty() {
             at += peer.write_leaves(tick, &mut flight, &mut out[at..]);
             flags = if flight.leaves.is_empty() { flags } else { flags.with(Flags::LEAVES) };
         }
-        if !peer.entries_due.is_empty() {
+        if existence_may_go && !peer.entries_due.is_empty() {
             at += peer.write_entries(tick, self.present.world, &mut flight, &mut out[at..]);
             flags = if flight.enters.is_empty() { flags } else { flags.with(Flags::ENTERS) };
         }
@@ -123,6 +125,9 @@ impl Appending<'_> {
         let (mut next, mut count, mut is_full) = (0u32, 0, false);
         for at in 0..peer.chosen.words().len() {
             let chosen = peer.chosen.word(at);
+            if chosen == 0 {
+                continue;
+            }
             let shared = peer.held.uniform.word(at) & !peer.slots.special.word(at);
             let shared = if is_common { shared } else { 0 };
             let mut written = 0u64;

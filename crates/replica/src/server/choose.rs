@@ -11,7 +11,6 @@ use super::peer::{Peer, Scene};
 use super::priority::{Cadence, DistanceCurve, PickScratch, Picking, Tiers, Weights};
 use super::wanted::{Key, Wanted};
 use crate::bits::ones;
-use crate::limits::EXISTENCE_REPEAT_TICKS;
 
 /// Tick, flags, both ages and the counts of all parts.
 pub(super) const FRAME_BYTES: usize = 5 + 6;
@@ -52,9 +51,7 @@ impl Peer {
     ) {
         self.look(scene, &mut worker.interest);
         self.find_existence(scene);
-        for (at, chosen) in self.chosen.words_mut().iter_mut().enumerate() {
-            *chosen = self.held.known.word(at) & self.held.dirty.word(at);
-        }
+        self.chosen.set_intersection(&self.held.known, &self.held.dirty);
         let count = self.chosen.len();
         self.plan(budget_bytes, count);
         let room_bits = self.updates_room_bits();
@@ -88,12 +85,15 @@ impl Peer {
         self.outlook.budget_left.saturating_sub(taken) as u64 * 8
     }
 
-    /// Entries and leaves go out again after a while without news of them.
+    /// Entries and leaves go out again after twice the usual time without news of them.
     fn find_existence(&mut self, scene: &Scene<'_>) {
         self.entries_due.clear();
         self.leaves_due.clear();
-        let is_due =
-            |sent: Option<Tick>| sent.is_none_or(|sent| scene.tick.distance(sent) >= EXISTENCE_REPEAT_TICKS);
+        if self.entering.is_empty() && self.leaving.is_empty() {
+            return;
+        }
+        let repeat_ticks = self.outlook.round_ticks as i32 * 2 + 1;
+        let is_due = |sent: Option<Tick>| sent.is_none_or(|sent| scene.tick.distance(sent) >= repeat_ticks);
         let slots = &self.slots;
         let sent = |number: u16| slots.get(number).and_then(|slot| slot.sent);
         self.leaves_due.extend(self.leaving.iter().copied().filter(|number| is_due(sent(*number))));
@@ -164,6 +164,9 @@ impl Peer {
         });
         for at in 0..self.chosen.words().len() {
             let chosen = self.chosen.word(at);
+            if chosen == 0 {
+                continue;
+            }
             let shared = chosen & self.held.uniform.word(at) & !self.slots.special.word(at);
             if let Some(row) = common.filter(|_| shared != 0).and_then(|common| wanted.row(common)) {
                 let own = shared & self.slots.own.word(at);

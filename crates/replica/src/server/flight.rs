@@ -40,6 +40,11 @@ pub(super) struct Flights {
 }
 
 impl Flights {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.flights.len()
+    }
+
     /// An empty record with room for `slots`, from an old one if there is one.
     pub fn open(&mut self, sequence: u64, tick: Tick, slots: usize) -> Flight {
         let mut flight = self.spare.pop().unwrap_or_default();

@@ -88,6 +88,8 @@ pub(super) struct Outlook {
     pub entries_left: usize,
     /// What an update takes.
     pub estimate_bits: u32,
+    /// Ticks from a snapshot to the news that it arrived.
+    pub round_ticks: u32,
     /// Whether the last tick's choice did not fit.
     pub is_tight: bool,
     /// Whether any account may be above zero.
@@ -130,6 +132,7 @@ impl Peer {
                 budget_left: 0,
                 entries_left: 0,
                 estimate_bits: FIRST_ESTIMATE_BITS,
+                round_ticks: 1,
                 is_tight: false,
                 has_accounts: false,
             },
@@ -250,16 +253,8 @@ impl Peer {
     fn note_changes(&mut self, scene: &Scene<'_>) {
         let Scene { world, changed, tick, .. } = *scene;
         if self.follows(tick) {
-            let words = self.held.dirty.words_mut().iter_mut().zip(self.slots.own.words());
-            for (at, (dirty, own)) in words.enumerate() {
-                *dirty |= changed.word(at) & own;
-            }
-            let objects = self.slots.objects();
-            for &stray in &self.slots.strays {
-                let object = objects[usize::from(stray)] as usize;
-                let word = &mut self.held.dirty.words_mut()[usize::from(stray) / 64];
-                *word |= u64::from(changed.contains(object)) << (stray % 64);
-            }
+            self.held.dirty.add_intersection(changed, &self.slots.own);
+            self.slots.add_strays(changed, &mut self.held.dirty);
             for &index in world.reframed().iter().chain(world.reassigned()) {
                 self.check_meaning(index.slot() as u32, world);
             }
@@ -319,6 +314,9 @@ impl Peer {
         let Some((flight, older)) = self.flights.take(sequence) else { return };
         let acked = acked && !self.refused.contains(&flight.tick);
         if acked {
+            let round_ticks =
+                self.selected.map_or(1, |now| now.distance(flight.tick) + 1).clamp(1, 64) as u32;
+            self.outlook.round_ticks = (self.outlook.round_ticks * 3 + round_ticks).div_ceil(4);
             self.flights.overtake(older, &flight.updates);
             if flight.tick.0.is_multiple_of(baseline_ticks) {
                 self.held.handle_acked(&flight.updates, flight.tick);
