@@ -11,6 +11,7 @@
 use netloom_wire::schema::Audience;
 use netloom_wire::{BitWriter, Tick, varint};
 
+use super::audit::AUDIT_BYTES;
 use super::cache::{Cache, Code, Encoder, Present};
 use super::flight::Flight;
 use super::peer::Peer;
@@ -75,6 +76,15 @@ impl Appending<'_> {
         }
         let mut flight = peer.flights.open(sequence, tick, peer.slots.len());
         let mut flags = Flags::default();
+        if let Some((region, digest)) = peer.audit_due
+            && out.len() >= at + AUDIT_BYTES
+        {
+            out[at..at + 2].copy_from_slice(&region.to_le_bytes());
+            out[at + 2..at + AUDIT_BYTES].copy_from_slice(&digest.to_le_bytes());
+            at += AUDIT_BYTES;
+            flags = flags.with(Flags::DIGEST);
+            peer.audit_due = None;
+        }
         let existence_may_go = peer.flights.len() < EXISTENCE_IN_FLIGHT_MAX;
         if existence_may_go && !peer.leaves_due.is_empty() {
             at += peer.write_leaves(tick, &mut flight, &mut out[at..]);

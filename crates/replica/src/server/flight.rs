@@ -94,4 +94,12 @@ impl Flights {
     pub fn touches(&self, slot: usize) -> bool {
         self.flights.iter().any(|flight| flight.updates.contains(slot))
     }
+
+    /// Whether anything about 64 slots is on its way.
+    pub fn touches_region(&self, at: usize) -> bool {
+        self.flights.iter().any(|flight| {
+            let enters = flight.enters.iter().any(|entry| usize::from(entry.slot) / 64 == at);
+            enters || flight.updates.word(at) != 0
+        })
+    }
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use netloom_wire::Tick;
 use netloom_wire::schema::Audience;
 
+use super::audit::Digests;
 use super::cache::canonical;
 use super::flight::{Flight, Flights};
 use super::held::Held;
@@ -68,6 +69,9 @@ pub(super) struct Peer {
     pub pending: Vec<Pending>,
     pub picked: Vec<u16>,
     pub outlook: Outlook,
+    /// The region that was last looked at for its digest, and what is to be sent of it.
+    pub audited: usize,
+    pub audit_due: Option<(u16, u32)>,
     scratch: Bits,
     /// Snapshots that arrived since the last selection and became no baselines.
     settling: Vec<Flight>,
@@ -103,6 +107,7 @@ pub(super) struct Scene<'a> {
     pub interest: &'a Interest,
     /// Objects with a version of this tick.
     pub changed: &'a Bits,
+    pub digests: &'a Digests,
     pub tick: Tick,
 }
 
@@ -136,6 +141,8 @@ impl Peer {
                 is_tight: false,
                 has_accounts: false,
             },
+            audited: 0,
+            audit_due: None,
             scratch: Bits::default(),
             settling: Vec::new(),
             selected: None,

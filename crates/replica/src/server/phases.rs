@@ -138,8 +138,8 @@ impl ReplicaServer {
             worker.wanted.begin(objects);
             self.workers.push(worker);
         }
-        let ReplicaServer { world, interest, choosing, changed, peers, workers, tick, .. } = self;
-        let scene = Scene { world, interest, changed, tick: *tick };
+        let ReplicaServer { world, interest, choosing, changed, digests, peers, workers, tick, .. } = self;
+        let scene = Scene { world, interest, changed, digests, tick: *tick };
         let choosing: &Choosing = choosing;
         let shares = shares(peers, count).zip(workers);
         shares.map(move |(peers, worker)| SelectJob { scene, choosing, worker, peers })
