@@ -31,6 +31,7 @@ pub use object::ClientObject;
 /// Events and refusals that wait to be polled; the oldest give way.
 const WAITING_MAX: usize = 4 * VISIBLE_MAX;
 const REFUSALS_MAX: usize = 64;
+const MISMATCHES_MAX: usize = 64;
 
 /// Something that happened to the objects in sight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +80,40 @@ pub struct ReplicaClient {
     leaves: Vec<Option<(Alias, Tick)>>,
     in_sight: usize,
     newest: Option<Tick>,
+    /// Text and bytes of the object that is being read.
+    contents: Contents,
     events: VecDeque<ClientEvent>,
     refusals: VecDeque<Refusal>,
+    mismatches: VecDeque<u16>,
+}
+
+/// The contents of some fields, one after the other.
+#[derive(Debug, Default)]
+struct Contents {
+    bytes: Vec<u8>,
+    /// Field, and where its content ends.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Contents {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    fn push(&mut self, field: usize, content: &[u8]) {
+        self.bytes.extend_from_slice(content);
+        self.ends.push((field, self.bytes.len()));
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        let mut start = 0;
+        self.ends.iter().map(move |&(field, end)| {
+            let content = &self.bytes[start..end];
+            start = end;
+            (field, content)
+        })
+    }
 }
 
 impl ReplicaClient {
@@ -93,8 +126,10 @@ impl ReplicaClient {
             leaves: Vec::new(),
             in_sight: 0,
             newest: None,
+            contents: Contents::default(),
             events: VecDeque::new(),
             refusals: VecDeque::new(),
+            mismatches: VecDeque::new(),
         }
     }
 
@@ -115,7 +150,8 @@ impl ReplicaClient {
 
     /// An object in sight.
     pub fn object(&self, alias: Alias) -> Option<&ClientObject> {
-        self.iter().find(|object| object.alias() == alias)
+        let object = self.objects.get(usize::from(alias.slot))?.as_deref()?;
+        (object.is_in_sight() && object.alias() == alias).then_some(object)
     }
 
     /// Everything in sight, by slot.
@@ -136,6 +172,11 @@ impl ReplicaClient {
     /// The next snapshot that the server must be told of.
     pub fn poll_refusal(&mut self) -> Option<Refusal> {
         self.refusals.pop_front()
+    }
+
+    /// The next 64 slots in which this client holds something else than the server says; the server must be told.
+    pub fn poll_mismatch(&mut self) -> Option<u16> {
+        self.mismatches.pop_front()
     }
 
     /// Takes in a snapshot. What it says before an error holds.

@@ -6,6 +6,7 @@ mod bits;
 pub mod class;
 pub mod client;
 pub mod codec;
+mod digest;
 pub mod entry;
 pub mod limits;
 pub mod server;

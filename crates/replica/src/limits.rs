@@ -24,5 +24,5 @@ pub const EXISTENCE_PER_SNAPSHOT_MAX: usize = 255;
 /// Snapshots whose fate is not known yet, per peer. Older ones count as lost.
 pub const SNAPSHOTS_IN_FLIGHT_MAX: usize = 256;
 
-/// After so many ticks without news an entry or a leave goes out again.
-pub const EXISTENCE_REPEAT_TICKS: i32 = 3;
+/// Beyond so many, nothing enters or leaves until some of them are known to have arrived or not.
+pub const EXISTENCE_IN_FLIGHT_MAX: usize = SNAPSHOTS_IN_FLIGHT_MAX / 2;

@@ -16,6 +16,7 @@
 //! ([`ReplicaServer::handle_outcome`]), and only what arrived is built on.
 
 mod append;
+mod audit;
 mod cache;
 mod choose;
 mod config;
@@ -35,8 +36,10 @@ use netloom_wire::Tick;
 use crate::arena::Arena;
 use crate::bits::Bits;
 use crate::codec::Codes;
+use crate::digest::REGIONS_MAX;
 use crate::world::{ObjectIndex, World, WorldError};
 use append::{Appending, Gaps};
+use audit::Digests;
 use cache::{Cache, Encoder, Present};
 use choose::{Choosing, Worker};
 use interest::{Interest, Placement, VisibleTo};
@@ -69,6 +72,7 @@ pub struct ReplicaServer {
     audiences: Vec<VisibleTo>,
     /// Objects with a version of this tick.
     changed: Bits,
+    digests: Digests,
     tick: Tick,
     baseline_ticks: u32,
     arena_bytes: usize,
@@ -78,19 +82,15 @@ impl ReplicaServer {
     /// A server of a world.
     pub fn new(world: World, codes: Codes, config: ServerConfig) -> Result<ReplicaServer, SettingError> {
         config.check()?;
-        let heartbeat_ticks = match config.heartbeat {
-            Heartbeat::Resend { ticks } => ticks,
-            Heartbeat::Off => 0,
-        };
         let choosing = Choosing {
             weights: Weights::new(config.weights, config.distance)?,
             picking: config.picking,
             tiers: config.tiers,
             cadence: config.cadence,
             importance: Vec::new(),
-            heartbeat_ticks,
+            heartbeat: config.heartbeat,
         };
-        let encoder = || vec![Encoder::with_arena(config.arena_bytes)];
+        let encoder = || vec![Encoder::new(0, config.arena_bytes)];
         Ok(ReplicaServer {
             world,
             interest: Interest::new(config.policy)?,
@@ -104,6 +104,7 @@ impl ReplicaServer {
             privates: encoder(),
             audiences: Vec::new(),
             changed: Bits::default(),
+            digests: Digests::default(),
             tick: Tick(0),
             baseline_ticks: config.baseline_ticks,
             arena_bytes: config.arena_bytes,
@@ -196,6 +197,9 @@ impl ReplicaServer {
         self.note_changes(objects);
         self.update_owned();
         self.update_interest();
+        if let Heartbeat::Digest { ticks } = self.choosing.heartbeat {
+            self.digests.refresh(&self.world, ticks);
+        }
         Ok(self.tick)
     }
 
@@ -260,9 +264,9 @@ impl ReplicaServer {
 
     /// The first phase for one peer: what it sees and what goes out, within `budget_bytes` in all snapshots of this tick.
     pub fn select(&mut self, peer: ReplicaPeer, budget_bytes: usize) {
-        let ReplicaServer { world, interest, choosing, changed, peers, workers, tick, .. } = self;
+        let ReplicaServer { world, interest, choosing, changed, digests, peers, workers, tick, .. } = self;
         let (Some(peer), Some(worker)) = (find(peers, peer), workers.first_mut()) else { return };
-        let scene = Scene { world, interest, changed, tick: *tick };
+        let scene = Scene { world, interest, changed, digests, tick: *tick };
         peer.select(budget_bytes, &scene, choosing, worker);
     }
 
@@ -271,10 +275,9 @@ impl ReplicaServer {
     pub fn encode(&mut self) {
         let ReplicaServer { world, codes, cache, workers, encoders, tick, .. } = self;
         workers.iter_mut().for_each(|worker| cache.want(&mut worker.wanted));
-        cache.assign(1);
         let present = Present { world, codes, tick: *tick };
         for row in cache.rows_mut() {
-            row.encode(&mut encoders[row.encoder()], present);
+            row.encode(&mut encoders[0], present);
         }
     }
 
@@ -304,6 +307,13 @@ impl ReplicaServer {
         let tick = Tick(self.tick.0.wrapping_add_signed(distance.into()));
         if let Some(peer) = find(&mut self.peers, peer) {
             peer.handle_refusal(tick);
+        }
+    }
+
+    /// The peer holds something else in 64 slots than the server's digest says: they are told anew.
+    pub fn handle_mismatch(&mut self, peer: ReplicaPeer, region: u16) {
+        if let Some(peer) = find(&mut self.peers, peer).filter(|_| usize::from(region) < REGIONS_MAX) {
+            peer.handle_mismatch(region);
         }
     }
 }

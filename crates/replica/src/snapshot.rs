@@ -1,8 +1,9 @@
 //! The frame of a snapshot, shared by both halves.
 //!
 //! ```text
-//!   tick u16 │ flags u8 │ [age1 u8] │ [age2 u8] │ [leaves] │ [enters] │ [updates]
+//!   tick u16 │ flags u8 │ [age1 u8] │ [age2 u8] │ [digest] │ [leaves] │ [enters] │ [updates]
 //!
+//!   digest    region u16 │ u32                                    see `digest`
 //!   leaves    count │ slot u16, generation u8, age …
 //!   enters    count │ entry …                                     see `entry`
 //!   updates   count │ bits: gap, baselines, what changed …        see `codec`
@@ -28,6 +29,9 @@ impl Flags {
     pub const ENTERS: Flags = Flags(8);
     /// Something changed.
     pub const UPDATES: Flags = Flags(16);
+
+    /// A digest of what rests.
+    pub const DIGEST: Flags = Flags(32);
 
     /// Whether a flag is set.
     pub const fn contains(self, flag: Flags) -> bool {
@@ -57,7 +61,7 @@ pub fn read_header(payload: &[u8]) -> Result<(Header, ByteReader<'_>), ReadError
     let mut reader = ByteReader::new(payload);
     reader.read_u16()?;
     let flags = Flags(reader.read_u8()?);
-    if flags.0 >= 32 || (flags.contains(Flags::SECOND_AGE) && !flags.contains(Flags::AGE)) {
+    if flags.0 >= 64 || (flags.contains(Flags::SECOND_AGE) && !flags.contains(Flags::AGE)) {
         return Err(ReadError::ReservedBits);
     }
     let mut age = |flag| match flags.contains(flag) {

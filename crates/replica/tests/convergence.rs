@@ -197,6 +197,7 @@ impl Game {
                 let (_, sequence, bytes) = remote.down.remove(place);
                 let _read_or_refused = remote.client.handle_snapshot(&bytes);
                 check_secrecy(remote);
+                assert_eq!(remote.client.poll_mismatch(), None, "what rests is the same on both sides");
                 if sequence != u64::MAX {
                     remote.up.push_back((now + 2, sequence, true));
                 }

@@ -48,15 +48,43 @@ pub const fn fnv1a_64(bytes: &[u8]) -> u64 {
     Fnv64::new().with(bytes).value()
 }
 
+/// FNV-1a of 32 bits, fed piece by piece.
+#[derive(Clone, Copy, Debug)]
+pub struct Fnv32(u32);
+
+impl Fnv32 {
+    /// The hash of no bytes.
+    pub const fn new() -> Fnv32 {
+        Fnv32(OFFSET_BASIS_32)
+    }
+
+    /// The hash after `bytes` as well.
+    #[must_use]
+    pub const fn with(self, bytes: &[u8]) -> Fnv32 {
+        let mut hash = self.0;
+        let mut index = 0;
+        while index < bytes.len() {
+            hash = (hash ^ bytes[index] as u32).wrapping_mul(PRIME_32);
+            index += 1;
+        }
+        Fnv32(hash)
+    }
+
+    /// The hash value.
+    pub const fn value(self) -> u32 {
+        self.0
+    }
+}
+
+impl Default for Fnv32 {
+    fn default() -> Fnv32 {
+        Fnv32::new()
+    }
+}
+
 /// FNV-1a of 32 bits.
 pub const fn fnv1a_32(bytes: &[u8]) -> u32 {
-    let mut hash = OFFSET_BASIS_32;
-    let mut index = 0;
-    while index < bytes.len() {
-        hash = (hash ^ bytes[index] as u32).wrapping_mul(PRIME_32);
-        index += 1;
-    }
-    hash
+    Fnv32::new().with(bytes).value()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use netloom_wire::schema::{Audience, Value};
 use netloom_wire::{Alias, Profile, SectorOrigin, Tick};
 
 use crate::class::Class;
+use crate::codec::Blobs;
 use crate::entry::{Entry, value_of};
 use crate::limits::VERSIONS_KEPT;
 
@@ -18,6 +19,7 @@ pub struct ClientObject {
     word_count: usize,
     ticks: [Tick; VERSIONS_KEPT],
     words: Vec<i32>,
+    /// Rows are a ring in the order of their ticks, which ends with the newest.
     count: usize,
     newest: usize,
     contents: Vec<Vec<u8>>,
@@ -112,32 +114,58 @@ impl ClientObject {
     }
 
     /// The state that a snapshot of this tick brought.
+    #[inline]
     pub(super) fn state_at(&self, tick: Tick) -> Option<&[i32]> {
-        let row = self.ticks[..self.count].iter().position(|&kept| kept == tick)?;
-        Some(self.row(row))
+        let back = self.tick().0.wrapping_sub(tick.0) as usize;
+        // Objects that move have a state of every tick.
+        let guess = self.row_before_newest(back % VERSIONS_KEPT);
+        if back < self.count && self.ticks[guess] == tick {
+            return Some(self.row(guess));
+        }
+        let mut rows = (0..self.count).map(|back| self.row_before_newest(back));
+        rows.find(|row| self.ticks[*row] == tick).map(|row| self.row(row))
     }
 
     /// Keeps a state. The oldest gives way; the newest is what the game sees.
     pub(super) fn insert(&mut self, tick: Tick, words: &[i32], teleported: bool) {
-        if self.ticks[..self.count].contains(&tick) {
+        if self.count > 0 && !tick.is_newer_than(self.tick()) {
+            return self.insert_late(tick, words);
+        }
+        self.newest = if self.count == 0 { 0 } else { (self.newest + 1) % VERSIONS_KEPT };
+        self.count = (self.count + 1).min(VERSIONS_KEPT);
+        self.ticks[self.newest] = tick;
+        self.row_mut(self.newest).copy_from_slice(words);
+        self.teleported = teleported;
+    }
+
+    /// Keeps a state that came after newer ones: those make room for it, so that rows stay in the order of ticks.
+    fn insert_late(&mut self, tick: Tick, words: &[i32]) {
+        let is_newer = |back: &usize| self.ticks[self.row_before_newest(*back)].is_newer_than(tick);
+        let newer = (0..self.count).take_while(is_newer).count();
+        let is_known = newer < self.count && self.ticks[self.row_before_newest(newer)] == tick;
+        if is_known || newer == VERSIONS_KEPT {
             return;
         }
-        let row = if self.count < VERSIONS_KEPT {
-            self.count += 1;
-            self.count - 1
-        } else {
-            let oldest = (0..VERSIONS_KEPT)
-                .reduce(|a, b| if self.ticks[a].is_newer_than(self.ticks[b]) { b } else { a });
-            oldest.unwrap_or(0)
-        };
-        let was_newest = self.ticks[self.newest];
-        let start = row * self.word_count;
-        self.words[start..start + self.word_count].copy_from_slice(words);
-        self.ticks[row] = tick;
-        if self.count == 1 || tick.is_newer_than(was_newest) {
-            self.newest = row;
-            self.teleported = teleported;
+        self.newest = (self.newest + 1) % VERSIONS_KEPT;
+        self.count = (self.count + 1).min(VERSIONS_KEPT);
+        for back in 0..newer {
+            let (to, from) = (self.row_before_newest(back), self.row_before_newest(back + 1));
+            self.ticks[to] = self.ticks[from];
+            let start = from * self.word_count;
+            self.words.copy_within(start..start + self.word_count, to * self.word_count);
         }
+        let row = self.row_before_newest(newer);
+        self.ticks[row] = tick;
+        self.row_mut(row).copy_from_slice(words);
+    }
+
+    #[inline]
+    fn row_before_newest(&self, back: usize) -> usize {
+        (self.newest + VERSIONS_KEPT - back) % VERSIONS_KEPT
+    }
+
+    fn row_mut(&mut self, row: usize) -> &mut [i32] {
+        &mut self.words[row * self.word_count..(row + 1) * self.word_count]
     }
 
     pub(super) fn set_content(&mut self, field: usize, content: &[u8]) {
@@ -149,5 +177,64 @@ impl ClientObject {
 
     fn row(&self, row: usize) -> &[i32] {
         &self.words[row * self.word_count..(row + 1) * self.word_count]
+    }
+}
+
+impl Blobs for ClientObject {
+    fn blob(&self, field: usize) -> &[u8] {
+        self.contents.get(field).map_or(&[], Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use netloom_wire::Schema;
+    use netloom_wire::schema::{FieldKind, SyncFlags};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn object() -> (ClientObject, Class) {
+        let health = FieldKind::int(0, 1_000_000).unwrap();
+        let schema =
+            Schema::builder("thing").field("health", health, SyncFlags::PUBLIC_SYNC, 1).build().unwrap();
+        let class = Class::new(schema).unwrap();
+        let entry = Entry {
+            alias: Alias { slot: 0, generation: 0 },
+            class: 0,
+            audience: Audience::Public,
+            parent: None,
+            profile: Profile::Standard,
+            origin: SectorOrigin::default(),
+            teleport: false,
+        };
+        (ClientObject::new(entry, Tick(1_000), &class, &[1_000]), class)
+    }
+
+    proptest! {
+        #[test]
+        fn the_newest_states_are_kept_in_whatever_order_they_come(
+            ticks in prop::collection::vec(960u32..1_100, 0..120),
+        ) {
+            let (mut object, _) = object();
+            let mut model = BTreeMap::from([(1_000, 1_000)]);
+            for tick in ticks {
+                object.insert(Tick(tick), &[tick as i32], false);
+                let oldest = *model.keys().next().unwrap();
+                if model.len() < VERSIONS_KEPT || tick > oldest {
+                    model.insert(tick, tick as i32);
+                }
+                if model.len() > VERSIONS_KEPT {
+                    model.pop_first();
+                }
+                prop_assert_eq!(object.tick().0, *model.keys().last().unwrap());
+            }
+            for tick in 950..1_110 {
+                let kept = object.state_at(Tick(tick)).map(|words| words[0]);
+                prop_assert_eq!(kept, model.get(&tick).copied());
+            }
+        }
     }
 }

@@ -2,9 +2,10 @@
 
 use netloom_wire::{Alias, BitReader, ByteReader, ReadError, Tick};
 
-use super::{ClientEvent, ClientObject, ReplicaClient, SnapshotError};
+use super::{ClientEvent, ClientObject, MISMATCHES_MAX, ReplicaClient, SnapshotError};
 use crate::class::ClassId;
 use crate::codec::{self, Baseline};
+use crate::digest::{REGION_SLOTS, REGIONS_MAX, object_digest, placed};
 use crate::entry::{Entry, read_entry};
 use crate::limits::{EXISTENCE_PER_SNAPSHOT_MAX, VISIBLE_MAX, WORDS_MAX};
 use crate::snapshot::{Flags, Header, read_header};
@@ -24,6 +25,10 @@ pub fn tick(payload: &[u8], newest: Option<Tick>) -> Result<Tick, ReadError> {
 impl ReplicaClient {
     pub(super) fn apply(&mut self, tick: Tick, payload: &[u8]) -> Result<(), SnapshotError> {
         let (header, mut reader) = read_header(payload)?;
+        let expected = match header.flags.contains(Flags::DIGEST) {
+            true => Some((reader.read_u16()?, reader.read_u32()?)),
+            false => None,
+        };
         if header.flags.contains(Flags::LEAVES) {
             for _ in 0..reader.read_varint_up_to(EXISTENCE_PER_SNAPSHOT_MAX as u64)? {
                 let alias = Alias { slot: reader.read_u16()?, generation: reader.read_u8()? };
@@ -42,6 +47,30 @@ impl ReplicaClient {
             self.update(tick, &header, count as usize, reader.rest())?;
         } else {
             reader.finish()?;
+        }
+        // A snapshot that newer ones overtook says nothing about the present.
+        let is_present = self.newest.is_none_or(|newest| !newest.is_newer_than(tick));
+        if let Some((region, digest)) = expected.filter(|_| is_present) {
+            self.compare(region, digest)?;
+        }
+        Ok(())
+    }
+
+    /// Compares what is here with what the server says.
+    fn compare(&mut self, region: u16, digest: u32) -> Result<(), ReadError> {
+        let region_index = usize::from(region);
+        if region_index >= REGIONS_MAX {
+            return Err(ReadError::OutOfRange);
+        }
+        let slots = self.objects.iter().skip(region_index * REGION_SLOTS).take(REGION_SLOTS).flatten();
+        let mut own = 0u32;
+        for object in slots.filter(|object| object.is_in_sight()) {
+            let Some(class) = self.classes.class(ClassId(object.class()), object.profile()) else { continue };
+            let digest = object_digest(object.class(), class, object.words(), &**object);
+            own = own.wrapping_add(placed(digest, object.alias()));
+        }
+        if own != digest && self.mismatches.len() < MISMATCHES_MAX && !self.mismatches.contains(&region) {
+            self.mismatches.push_back(region);
         }
         Ok(())
     }
@@ -66,9 +95,10 @@ impl ReplicaClient {
 
     fn enter(&mut self, tick: Tick, bytes: &[u8]) -> Result<usize, ReadError> {
         let mut words = [0; WORDS_MAX];
-        let mut contents = Vec::new();
+        self.contents.clear();
+        let contents = &mut self.contents;
         let (entry, length) = read_entry(bytes, &self.classes, &mut words, |field, content| {
-            contents.push((field, content.to_vec()))
+            contents.push(field, content);
         })?;
         if self.is_outdated(&entry, tick) {
             return Ok(length);
@@ -81,13 +111,13 @@ impl ReplicaClient {
         if let Some(object) = self.objects[slot].as_mut().filter(|object| object.is_same(&entry)) {
             // Told again: one more state of what is here.
             if tick.is_newer_than(object.tick()) {
-                contents.iter().for_each(|(field, content)| object.set_content(*field, content));
+                self.contents.iter().for_each(|(field, content)| object.set_content(field, content));
             }
             object.insert(tick, &words[..class.word_count()], entry.teleport);
             return Ok(length);
         }
         let mut object = Box::new(ClientObject::new(entry, tick, class, &words));
-        contents.iter().for_each(|(field, content)| object.set_content(*field, content));
+        self.contents.iter().for_each(|(field, content)| object.set_content(field, content));
         let before = self.objects[slot].replace(object);
         match before.filter(|before| before.is_in_sight()) {
             Some(before) if before.alias() == entry.alias => self.tell(ClientEvent::Refreshed(entry.alias)),
@@ -126,7 +156,6 @@ impl ReplicaClient {
         let mut reader = BitReader::new(bytes);
         let mut next = 0u32;
         let mut words = [0; WORDS_MAX];
-        let mut contents: Vec<(usize, Vec<u8>)> = Vec::new();
         for _ in 0..count {
             let gap = codec::read_gap(
                 &self.codes,
@@ -150,12 +179,12 @@ impl ReplicaClient {
             };
             let (newer, older) = (state(newer)?, older.map(state).transpose()?);
             let visible = class.visible(object.audience());
-            contents.clear();
-            let mut keep = |field: usize, content: &[u8]| contents.push((field, content.to_vec()));
+            self.contents.clear();
+            let mut keep = |field: usize, content: &[u8]| self.contents.push(field, content);
             let decoded =
                 codec::decode(class, visible, newer, older, &self.codes, &mut reader, &mut words, &mut keep)?;
             if tick.is_newer_than(object.tick()) {
-                contents.iter().for_each(|(field, content)| object.set_content(*field, content));
+                self.contents.iter().for_each(|(field, content)| object.set_content(field, content));
             }
             object.insert(tick, &words[..class.word_count()], decoded.teleported);
         }

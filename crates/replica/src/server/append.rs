@@ -11,12 +11,14 @@
 use netloom_wire::schema::Audience;
 use netloom_wire::{BitWriter, Tick, varint};
 
+use super::audit::AUDIT_BYTES;
 use super::cache::{Cache, Code, Encoder, Present};
 use super::flight::Flight;
 use super::peer::Peer;
 use super::wanted::Key;
 use crate::bits::ones;
 use crate::codec::{Codes, SmallCode, gap_code};
+use crate::limits::EXISTENCE_IN_FLIGHT_MAX;
 use crate::snapshot::{Ages, Flags};
 
 /// Bits that name baselines which are not the common ones, at most.
@@ -74,11 +76,21 @@ impl Appending<'_> {
         }
         let mut flight = peer.flights.open(sequence, tick, peer.slots.len());
         let mut flags = Flags::default();
-        if !peer.leaves_due.is_empty() {
+        if let Some((region, digest)) = peer.audit_due
+            && out.len() >= at + AUDIT_BYTES
+        {
+            out[at..at + 2].copy_from_slice(&region.to_le_bytes());
+            out[at + 2..at + AUDIT_BYTES].copy_from_slice(&digest.to_le_bytes());
+            at += AUDIT_BYTES;
+            flags = flags.with(Flags::DIGEST);
+            peer.audit_due = None;
+        }
+        let existence_may_go = peer.flights.len() < EXISTENCE_IN_FLIGHT_MAX;
+        if existence_may_go && !peer.leaves_due.is_empty() {
             at += peer.write_leaves(tick, &mut flight, &mut out[at..]);
             flags = if flight.leaves.is_empty() { flags } else { flags.with(Flags::LEAVES) };
         }
-        if !peer.entries_due.is_empty() {
+        if existence_may_go && !peer.entries_due.is_empty() {
             at += peer.write_entries(tick, self.present.world, &mut flight, &mut out[at..]);
             flags = if flight.enters.is_empty() { flags } else { flags.with(Flags::ENTERS) };
         }
@@ -123,6 +135,9 @@ impl Appending<'_> {
         let (mut next, mut count, mut is_full) = (0u32, 0, false);
         for at in 0..peer.chosen.words().len() {
             let chosen = peer.chosen.word(at);
+            if chosen == 0 {
+                continue;
+            }
             let shared = peer.held.uniform.word(at) & !peer.slots.special.word(at);
             let shared = if is_common { shared } else { 0 };
             let mut written = 0u64;

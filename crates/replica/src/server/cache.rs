@@ -21,7 +21,7 @@ use crate::bits::{Bits, ones};
 use crate::codec::{self, Baseline, Blobs, Codes, SmallCode};
 use crate::world::{Object, World};
 
-/// The top byte of an entry whose code lies in an arena; the rest is its number there.
+/// The top byte of an entry whose code lies in an arena; the rest is whose, and its number there.
 const STORED: u64 = 255;
 
 /// An entry of an object that lacks the baselines.
@@ -55,9 +55,16 @@ impl Blobs for Contents<'_> {
     }
 }
 
+/// Where the number of an encoder lies in an entry.
+const ENCODER_SHIFT: u32 = 32;
+
+/// Encoders that share the rows of a tick.
+pub(super) const ENCODERS_MAX: usize = 64;
+
 /// What one worker encodes with.
 #[derive(Debug, Default)]
 pub(super) struct Encoder {
+    number: usize,
     arena: Arena,
     /// Where the long codes are, and their bits.
     long: Vec<(ArenaRange, u32)>,
@@ -74,8 +81,9 @@ pub(super) struct Present<'a> {
 }
 
 impl Encoder {
-    pub fn with_arena(bytes: usize) -> Encoder {
-        Encoder { arena: Arena::new(bytes), ..Encoder::default() }
+    /// The encoder with this number, with memory of so many bytes.
+    pub fn new(number: usize, arena_bytes: usize) -> Encoder {
+        Encoder { number, arena: Arena::new(arena_bytes), ..Encoder::default() }
     }
 
     /// A new tick.
@@ -137,7 +145,9 @@ impl Encoder {
                 let stored = writer.finish().ok().and_then(|bytes| self.arena.store(&self.scratch[..bytes]));
                 let Some(range) = stored else { return NO_ROOM };
                 self.long.push((range, bits as u32));
-                STORED << SmallCode::BITS_MAX | (self.long.len() - 1) as u64
+                STORED << SmallCode::BITS_MAX
+                    | (self.number as u64) << ENCODER_SHIFT
+                    | (self.long.len() - 1) as u64
             }
         }
     }
@@ -172,8 +182,6 @@ pub(super) struct Row {
     codes: Vec<u64>,
     wanted: Bits,
     done: Bits,
-    /// Who encodes it.
-    encoder: usize,
 }
 
 impl Row {
@@ -190,6 +198,12 @@ impl Row {
             }
             self.done.words_mut()[at] |= missing;
         }
+    }
+
+    /// How many codes are wanted and not made yet.
+    fn missing(&self) -> usize {
+        let words = self.wanted.words().iter().zip(self.done.words());
+        words.map(|(wanted, done)| (wanted & !done).count_ones() as usize).sum()
     }
 
     /// The entries by object.
@@ -229,7 +243,7 @@ impl Cache {
     fn open(&mut self, row: usize, key: Key) {
         if self.rows.len() <= row {
             let (codes, wanted, done) = (Vec::new(), Bits::default(), Bits::default());
-            self.rows.push(Row { key, codes, wanted, done, encoder: 0 });
+            self.rows.push(Row { key, codes, wanted, done });
         }
         let row = &mut self.rows[row];
         row.key = key;
@@ -240,25 +254,30 @@ impl Cache {
         }
     }
 
-    /// The rows of this tick, to be encoded by `encoder`s that take turns.
+    /// The rows of this tick.
     pub fn rows_mut(&mut self) -> &mut [Row] {
         let used = self.index.keys().len();
         &mut self.rows[..used]
     }
 
-    /// Says who encodes each row, so that every encoder has about as much to do.
-    pub fn assign(&mut self, encoders: usize) {
-        let mut loads = [0usize; ENCODERS_MAX];
-        let loads = &mut loads[..encoders.clamp(1, ENCODERS_MAX)];
-        for row in self.rows_mut() {
-            let work: usize = row.wanted.len();
-            let lightest = (0..loads.len()).min_by_key(|at| loads[*at]).unwrap_or(0);
-            // What an encoder has begun lies in its arena: it goes on with it.
-            if row.done.is_empty() {
-                row.encoder = lightest;
-            }
-            loads[row.encoder.min(loads.len() - 1)] += work;
-        }
+    /// The rows of this tick in `count` parts with about as many codes to make in each.
+    pub fn parts_mut(&mut self, count: usize) -> impl Iterator<Item = &mut [Row]> {
+        let mut rest = self.rows_mut();
+        let mut parts = count;
+        std::iter::from_fn(move || {
+            let share = rest.iter().map(Row::missing).sum::<usize>().div_ceil(parts.max(1));
+            let mut load = 0;
+            let fits = |row: &&Row| {
+                load += row.missing();
+                load <= share
+            };
+            let taken = rest.iter().take_while(fits).count().max(1).min(rest.len());
+            let end = if parts <= 1 { rest.len() } else { taken };
+            parts = parts.saturating_sub(1);
+            let (part, others) = std::mem::take(&mut rest).split_at_mut(end);
+            rest = others;
+            (!part.is_empty()).then_some(part)
+        })
     }
 
     /// The row of a key, if it is shared.
@@ -271,19 +290,13 @@ impl Cache {
     #[inline]
     pub fn code<'a>(&self, row: &Row, object: usize, encoders: &'a [Encoder]) -> Code<'a> {
         match row.done.contains(object) {
-            true => encoders[row.encoder].code(row.codes[object]),
+            true => {
+                let entry = row.codes[object];
+                let number = (entry >> ENCODER_SHIFT) as usize % ENCODERS_MAX;
+                encoders.get(number).or(encoders.first()).map_or(Code::NoRoom, |encoder| encoder.code(entry))
+            }
             false => Code::NoRoom,
         }
-    }
-}
-
-/// Encoders that share the rows of a tick.
-pub(super) const ENCODERS_MAX: usize = 64;
-
-impl Row {
-    /// Who encodes it.
-    pub fn encoder(&self) -> usize {
-        self.encoder
     }
 }
 

@@ -6,19 +6,26 @@
 use netloom_wire::Tick;
 use netloom_wire::schema::Audience;
 
+use super::audit::AUDIT_BYTES;
+use super::config::Heartbeat;
 use super::interest::Scratch;
 use super::peer::{Peer, Scene};
 use super::priority::{Cadence, DistanceCurve, PickScratch, Picking, Tiers, Weights};
 use super::wanted::{Key, Wanted};
 use crate::bits::ones;
-use crate::limits::EXISTENCE_REPEAT_TICKS;
 
-/// Tick, flags, both ages and the counts of all parts.
-pub(super) const FRAME_BYTES: usize = 5 + 6;
+/// Tick, flags, both ages, the counts of all parts, and a digest.
+pub(super) const FRAME_BYTES: usize = 5 + 6 + AUDIT_BYTES;
 
 /// What a leave and an entry take, roughly.
 const LEAVE_BYTES: usize = 5;
 const ENTRY_BYTES: usize = 32;
+
+/// Entries may take a whole budget once in so many ticks.
+const ENTRIES_TURN_TICKS: u32 = 4;
+
+/// A digest takes at most a twentieth of a budget.
+const AUDIT_BUDGET_BYTES_MIN: usize = 20 * AUDIT_BYTES;
 
 /// How what does not fit is chosen from.
 #[derive(Debug)]
@@ -29,8 +36,7 @@ pub(super) struct Choosing {
     pub cadence: Cadence,
     /// What each object gains before anyone looks at it, by its slot in the world.
     pub importance: Vec<f32>,
-    /// One object in so many ticks is told although it did not change; 0 for never.
-    pub heartbeat_ticks: u32,
+    pub heartbeat: Heartbeat,
 }
 
 /// What a worker that chooses needs, and what its peers want encoded.
@@ -52,11 +58,9 @@ impl Peer {
     ) {
         self.look(scene, &mut worker.interest);
         self.find_existence(scene);
-        for (at, chosen) in self.chosen.words_mut().iter_mut().enumerate() {
-            *chosen = self.held.known.word(at) & self.held.dirty.word(at);
-        }
+        self.chosen.set_intersection(&self.held.known, &self.held.dirty);
         let count = self.chosen.len();
-        self.plan(budget_bytes, count);
+        self.plan(budget_bytes, count, scene.tick);
         let room_bits = self.updates_room_bits();
         let fits = count as u64 * u64::from(self.outlook.estimate_bits) <= room_bits;
         let is_plain = choosing.cadence == Cadence::EVERY_TICK && !scene.world.has_silent();
@@ -66,20 +70,26 @@ impl Peer {
             self.accounts.clear();
             self.outlook.has_accounts = false;
         }
-        if choosing.heartbeat_ticks > 0 && fits {
-            self.add_heartbeats(count, room_bits, scene.tick, choosing.heartbeat_ticks);
+        self.audit_due = None;
+        match choosing.heartbeat {
+            Heartbeat::Resend { ticks } if fits => self.add_heartbeats(count, room_bits, scene.tick, ticks),
+            Heartbeat::Digest { ticks } if budget_bytes >= AUDIT_BUDGET_BYTES_MIN => {
+                self.audit_due = self.audit(scene.digests, scene.world, scene.tick, ticks);
+            }
+            _ => {}
         }
         self.want(scene.tick, &mut worker.wanted);
     }
 
-    /// Splits the budget. Entries have a quarter of it, or what updates are not expected to need.
-    fn plan(&mut self, budget_bytes: usize, updates: usize) {
+    /// Splits the budget. Entries have what updates are not expected to need, and all of it in every fourth tick: a
+    /// quarter of the whole, without making an entry that is larger than that impossible.
+    fn plan(&mut self, budget_bytes: usize, updates: usize, tick: Tick) {
         let outlook = &mut self.outlook;
         outlook.budget_left = budget_bytes;
         let leaves = self.leaves_due.len() * LEAVE_BYTES;
-        let updates = updates * outlook.estimate_bits as usize / 8;
-        let spare = budget_bytes.saturating_sub(FRAME_BYTES + leaves + updates);
-        outlook.entries_left = spare.max(budget_bytes / 4);
+        let expected = FRAME_BYTES + leaves + updates * outlook.estimate_bits as usize / 8;
+        let has_all = updates == 0 || tick.0.is_multiple_of(ENTRIES_TURN_TICKS);
+        outlook.entries_left = if has_all { budget_bytes } else { budget_bytes.saturating_sub(expected) };
     }
 
     fn updates_room_bits(&self) -> u64 {
@@ -88,12 +98,15 @@ impl Peer {
         self.outlook.budget_left.saturating_sub(taken) as u64 * 8
     }
 
-    /// Entries and leaves go out again after a while without news of them.
+    /// Entries and leaves go out again after twice the usual time without news of them.
     fn find_existence(&mut self, scene: &Scene<'_>) {
         self.entries_due.clear();
         self.leaves_due.clear();
-        let is_due =
-            |sent: Option<Tick>| sent.is_none_or(|sent| scene.tick.distance(sent) >= EXISTENCE_REPEAT_TICKS);
+        if self.entering.is_empty() && self.leaving.is_empty() {
+            return;
+        }
+        let repeat_ticks = self.outlook.round_ticks as i32 * 2 + 1;
+        let is_due = |sent: Option<Tick>| sent.is_none_or(|sent| scene.tick.distance(sent) >= repeat_ticks);
         let slots = &self.slots;
         let sent = |number: u16| slots.get(number).and_then(|slot| slot.sent);
         self.leaves_due.extend(self.leaving.iter().copied().filter(|number| is_due(sent(*number))));
@@ -164,6 +177,9 @@ impl Peer {
         });
         for at in 0..self.chosen.words().len() {
             let chosen = self.chosen.word(at);
+            if chosen == 0 {
+                continue;
+            }
             let shared = chosen & self.held.uniform.word(at) & !self.slots.special.word(at);
             if let Some(row) = common.filter(|_| shared != 0).and_then(|common| wanted.row(common)) {
                 let own = shared & self.slots.own.word(at);

@@ -5,11 +5,17 @@ use super::priority::{Cadence, DistanceCurve, Picking, Tiers, WeightConfig};
 use super::setting::SettingError;
 use crate::arena::{ARENA_BYTES_MAX, ARENA_BYTES_MIN};
 
-/// Whether objects are told although they did not change.
+/// What is told of objects that did not change. A small game resends; for many objects digests cost less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heartbeat {
     /// Every object once in so many ticks, 1 to 65,535; last, and within a twentieth of the budget.
     Resend {
+        /// The ticks.
+        ticks: u32,
+    },
+    /// Instead, digests of what rests: every 64 slots once in so many ticks, 1 to 65,535. A client that holds something
+    /// else says so, see [`ReplicaServer::handle_mismatch`](super::ReplicaServer::handle_mismatch).
+    Digest {
         /// The ticks.
         ticks: u32,
     },
@@ -34,7 +40,7 @@ pub struct ServerConfig {
     pub tiers: Tiers,
     /// The rates.
     pub cadence: Cadence,
-    /// Whether objects are told although they did not change.
+    /// What is told of objects that did not change.
     pub heartbeat: Heartbeat,
     /// Memory for long codes of one tick, 64 to 256 KiB.
     pub arena_bytes: usize,
@@ -50,7 +56,7 @@ impl Default for ServerConfig {
             picking: Picking::default(),
             tiers: Tiers::default(),
             cadence: Cadence::EVERY_TICK,
-            heartbeat: Heartbeat::Resend { ticks: 100 },
+            heartbeat: Heartbeat::Digest { ticks: 100 },
             arena_bytes: ARENA_BYTES_MIN,
         }
     }
@@ -65,7 +71,7 @@ impl ServerConfig {
             ARENA_BYTES_MIN..=ARENA_BYTES_MAX,
             "65,536 to 262,144",
         )?;
-        if let Heartbeat::Resend { ticks } = self.heartbeat {
+        if let Heartbeat::Resend { ticks } | Heartbeat::Digest { ticks } = self.heartbeat {
             SettingError::check("heartbeat.ticks", ticks, 1..=65_535, "1 to 65,535")?;
         }
         self.picking.check()

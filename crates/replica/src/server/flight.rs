@@ -40,6 +40,11 @@ pub(super) struct Flights {
 }
 
 impl Flights {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.flights.len()
+    }
+
     /// An empty record with room for `slots`, from an old one if there is one.
     pub fn open(&mut self, sequence: u64, tick: Tick, slots: usize) -> Flight {
         let mut flight = self.spare.pop().unwrap_or_default();
@@ -88,5 +93,13 @@ impl Flights {
     /// Whether a state of a slot is on its way.
     pub fn touches(&self, slot: usize) -> bool {
         self.flights.iter().any(|flight| flight.updates.contains(slot))
+    }
+
+    /// Whether anything about 64 slots is on its way.
+    pub fn touches_region(&self, at: usize) -> bool {
+        self.flights.iter().any(|flight| {
+            let enters = flight.enters.iter().any(|entry| usize::from(entry.slot) / 64 == at);
+            enters || flight.updates.word(at) != 0
+        })
     }
 }

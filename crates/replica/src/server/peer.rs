@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use netloom_wire::Tick;
 use netloom_wire::schema::Audience;
 
+use super::audit::Digests;
 use super::cache::canonical;
 use super::flight::{Flight, Flights};
 use super::held::Held;
@@ -68,6 +69,9 @@ pub(super) struct Peer {
     pub pending: Vec<Pending>,
     pub picked: Vec<u16>,
     pub outlook: Outlook,
+    /// The region that was last looked at for its digest, and what is to be sent of it.
+    pub audited: usize,
+    pub audit_due: Option<(u16, u32)>,
     scratch: Bits,
     /// Snapshots that arrived since the last selection and became no baselines.
     settling: Vec<Flight>,
@@ -88,6 +92,8 @@ pub(super) struct Outlook {
     pub entries_left: usize,
     /// What an update takes.
     pub estimate_bits: u32,
+    /// Ticks from a snapshot to the news that it arrived.
+    pub round_ticks: u32,
     /// Whether the last tick's choice did not fit.
     pub is_tight: bool,
     /// Whether any account may be above zero.
@@ -101,6 +107,7 @@ pub(super) struct Scene<'a> {
     pub interest: &'a Interest,
     /// Objects with a version of this tick.
     pub changed: &'a Bits,
+    pub digests: &'a Digests,
     pub tick: Tick,
 }
 
@@ -130,9 +137,12 @@ impl Peer {
                 budget_left: 0,
                 entries_left: 0,
                 estimate_bits: FIRST_ESTIMATE_BITS,
+                round_ticks: 1,
                 is_tight: false,
                 has_accounts: false,
             },
+            audited: 0,
+            audit_due: None,
             scratch: Bits::default(),
             settling: Vec::new(),
             selected: None,
@@ -250,16 +260,8 @@ impl Peer {
     fn note_changes(&mut self, scene: &Scene<'_>) {
         let Scene { world, changed, tick, .. } = *scene;
         if self.follows(tick) {
-            let words = self.held.dirty.words_mut().iter_mut().zip(self.slots.own.words());
-            for (at, (dirty, own)) in words.enumerate() {
-                *dirty |= changed.word(at) & own;
-            }
-            let objects = self.slots.objects();
-            for &stray in &self.slots.strays {
-                let object = objects[usize::from(stray)] as usize;
-                let word = &mut self.held.dirty.words_mut()[usize::from(stray) / 64];
-                *word |= u64::from(changed.contains(object)) << (stray % 64);
-            }
+            self.held.dirty.add_intersection(changed, &self.slots.own);
+            self.slots.add_strays(changed, &mut self.held.dirty);
             for &index in world.reframed().iter().chain(world.reassigned()) {
                 self.check_meaning(index.slot() as u32, world);
             }
@@ -319,6 +321,9 @@ impl Peer {
         let Some((flight, older)) = self.flights.take(sequence) else { return };
         let acked = acked && !self.refused.contains(&flight.tick);
         if acked {
+            let round_ticks =
+                self.selected.map_or(1, |now| now.distance(flight.tick) + 1).clamp(1, 64) as u32;
+            self.outlook.round_ticks = (self.outlook.round_ticks * 3 + round_ticks).div_ceil(4);
             self.flights.overtake(older, &flight.updates);
             if flight.tick.0.is_multiple_of(baseline_ticks) {
                 self.held.handle_acked(&flight.updates, flight.tick);

@@ -71,7 +71,7 @@ impl SelectJob<'_> {
 pub struct EncodeJob<'a> {
     present: Present<'a>,
     encoder: &'a mut Encoder,
-    rows: Vec<&'a mut Row>,
+    rows: &'a mut [Row],
 }
 
 impl EncodeJob<'_> {
@@ -138,8 +138,8 @@ impl ReplicaServer {
             worker.wanted.begin(objects);
             self.workers.push(worker);
         }
-        let ReplicaServer { world, interest, choosing, changed, peers, workers, tick, .. } = self;
-        let scene = Scene { world, interest, changed, tick: *tick };
+        let ReplicaServer { world, interest, choosing, changed, digests, peers, workers, tick, .. } = self;
+        let scene = Scene { world, interest, changed, digests, tick: *tick };
         let choosing: &Choosing = choosing;
         let shares = shares(peers, count).zip(workers);
         shares.map(move |(peers, worker)| SelectJob { scene, choosing, worker, peers })
@@ -149,23 +149,20 @@ impl ReplicaServer {
     pub fn encode_jobs(&mut self, count: usize) -> impl Iterator<Item = EncodeJob<'_>> {
         let count = count.clamp(1, ENCODERS_MAX);
         while self.encoders.len() < count {
-            self.encoders.push(Encoder::with_arena(self.arena_bytes));
+            self.encoders.push(Encoder::new(self.encoders.len(), self.arena_bytes));
         }
         let ReplicaServer { world, codes, cache, workers, encoders, tick, .. } = self;
         workers.iter_mut().for_each(|worker| cache.want(&mut worker.wanted));
-        cache.assign(count);
         let present = Present { world, codes, tick: *tick };
-        let mut rows: Vec<Vec<&mut Row>> = Vec::new();
-        rows.resize_with(encoders.len(), Vec::new);
-        cache.rows_mut().iter_mut().for_each(|row| rows[row.encoder()].push(row));
-        encoders.iter_mut().zip(rows).map(move |(encoder, rows)| EncodeJob { present, encoder, rows })
+        let parts = encoders.iter_mut().zip(cache.parts_mut(count));
+        parts.map(move |(encoder, rows)| EncodeJob { present, encoder, rows })
     }
 
     /// The last phase in at most `count` jobs, 1 to 64.
     pub fn append_jobs(&mut self, count: usize) -> impl Iterator<Item = AppendJob<'_>> {
         let count = count.clamp(1, ENCODERS_MAX);
         while self.privates.len() < count {
-            self.privates.push(Encoder::with_arena(self.arena_bytes));
+            self.privates.push(Encoder::new(0, self.arena_bytes));
         }
         let ReplicaServer { world, codes, gaps, cache, peers, encoders, privates, tick, .. } = self;
         let present = Present { world, codes, tick: *tick };

@@ -73,7 +73,7 @@ pub(super) struct Slots {
     /// Slots that have the number of their object.
     pub own: Bits,
     /// Other slots with an object.
-    pub strays: Vec<u16>,
+    strays: Vec<u16>,
     /// Slots whose receiver is told other fields than the public.
     pub special: Bits,
     /// Objects in sight and their slots, by object.
@@ -176,6 +176,23 @@ impl Slots {
     #[inline]
     pub fn objects(&self) -> &[u32] {
         &self.objects
+    }
+
+    /// Adds the strays among some objects to a set of slots.
+    pub fn add_strays(&self, objects: &Bits, slots: &mut Bits) {
+        if self.strays.len() * 4 < self.slots.len() {
+            let mut present = self
+                .strays
+                .iter()
+                .filter(|stray| objects.contains(self.objects[usize::from(**stray)] as usize));
+            return present.by_ref().for_each(|stray| slots.insert(usize::from(*stray)));
+        }
+        // Where most slots are strays, a word of them at a time costs less than finding each one's word.
+        for (word, chunk) in slots.words_mut().iter_mut().zip(self.objects.chunks(64)) {
+            let present = chunk.iter().enumerate();
+            *word |= present
+                .fold(0, |all, (bit, object)| all | u64::from(objects.contains(*object as usize)) << bit);
+        }
     }
 
     /// Objects in sight and their slots, by object.

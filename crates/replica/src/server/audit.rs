@@ -1,0 +1,86 @@
+//! Digests of what rests, so that a client notices when it holds something else.
+//!
+//! The digest of an object is made once per version, for all peers: at each tick for a few objects in turn. That of a
+//! region is a sum over those, and only of regions of which the peer is known to have everything. See
+//! [`digest`](crate::digest) for the numbers.
+
+use netloom_wire::Tick;
+
+use super::cache::Contents;
+use super::peer::Peer;
+use crate::bits::ones;
+use crate::digest::{REGION_SLOTS, object_digest, placed};
+use crate::world::World;
+
+/// Region and digest in a snapshot.
+pub(super) const AUDIT_BYTES: usize = 2 + 4;
+
+/// The digests of a world's objects.
+#[derive(Debug, Default)]
+pub(super) struct Digests {
+    /// By slot in the world: of which version, and the digest.
+    made: Vec<Option<(Tick, u32, u32)>>,
+    next: usize,
+}
+
+impl Digests {
+    /// Makes those of some objects, so that all have had their turn after `ticks`.
+    pub fn refresh(&mut self, world: &World, ticks: u32) {
+        let count = world.versions().len();
+        self.made.resize(count, None);
+        for _ in 0..count.div_ceil(ticks as usize) {
+            self.next = if self.next + 1 < count { self.next + 1 } else { 0 };
+            let Some(object) = world.at(self.next) else { continue };
+            let made = &mut self.made[self.next];
+            let (version, frame) = (object.version(), object.frame());
+            if made.is_none_or(|made| (made.0, made.1) != (version, frame)) && !object.words().is_empty() {
+                let digest =
+                    object_digest(object.class_id().0, object.class(), object.words(), &Contents(object));
+                *made = Some((version, frame, digest));
+            }
+        }
+    }
+
+    fn get(&self, object: usize, world: &World) -> Option<u32> {
+        let (version, frame, digest) = self.made.get(object).copied().flatten()?;
+        let is_current = world.versions()[object] == version && world.frames()[object] == frame;
+        is_current.then_some(digest)
+    }
+}
+
+impl Peer {
+    /// The region whose turn it is and its digest, if the peer has everything of it and it rests.
+    pub fn audit(&mut self, digests: &Digests, world: &World, tick: Tick, ticks: u32) -> Option<(u16, u32)> {
+        let regions = self.slots.len().div_ceil(REGION_SLOTS);
+        let every = (ticks as usize / regions.max(1)).max(1);
+        if regions == 0 || !(tick.0 as usize).is_multiple_of(every) {
+            return None;
+        }
+        self.audited = if self.audited + 1 < regions { self.audited + 1 } else { 0 };
+        let at = self.audited;
+        let known = self.held.known.word(at);
+        let moves = |number: &u16| usize::from(*number) / REGION_SLOTS == at;
+        let rests = known != 0
+            && self.held.dirty.word(at) == 0
+            && !self.entering.iter().any(moves)
+            && !self.leaving.iter().any(moves)
+            && !self.flights.touches_region(at);
+        if !rests {
+            return None;
+        }
+        let mut sum = 0u32;
+        for bit in ones(known) {
+            let slot = at * REGION_SLOTS + bit;
+            let digest = digests.get(self.slots.objects()[slot] as usize, world)?;
+            sum = sum.wrapping_add(placed(digest, self.slots.alias(slot as u16)));
+        }
+        Some((at as u16, sum))
+    }
+
+    /// The peer holds something else in a region than it should: all of it is told anew.
+    pub fn handle_mismatch(&mut self, region: u16) {
+        for bit in ones(self.held.known.word(region.into())) {
+            self.tell_anew(region * REGION_SLOTS as u16 + bit as u16);
+        }
+    }
+}
