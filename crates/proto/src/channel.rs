@@ -157,15 +157,10 @@ pub(crate) fn check_message(
     Ok(())
 }
 
-/// The parts that a message travels in: itself if it fits one packet, fragments otherwise.
-pub(crate) fn parts(message: &[u8], whole_max: usize) -> impl Iterator<Item = (Option<(u16, u16)>, &[u8])> {
-    let count = if message.len() <= whole_max { 1 } else { message.len().div_ceil(FRAGMENT_BYTES) };
-    (0..count).map(move |index| {
-        let start = index * FRAGMENT_BYTES;
-        let end = if count == 1 { message.len() } else { message.len().min(start + FRAGMENT_BYTES) };
-        let fragment = (count > 1).then_some((index as u16, count as u16));
-        (fragment, &message[start..end])
-    })
+/// The parts of a message that does not fit one packet: index and count, and the bytes.
+pub(crate) fn fragments(message: &[u8]) -> impl Iterator<Item = ((u16, u16), &[u8])> {
+    let count = message.len().div_ceil(FRAGMENT_BYTES) as u16;
+    (0..count).zip(message.chunks(FRAGMENT_BYTES)).map(move |(index, data)| ((index, count), data))
 }
 
 /// What a receiver did with a message.

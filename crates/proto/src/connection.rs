@@ -215,6 +215,11 @@ impl Connection {
         self.address
     }
 
+    /// How often the address changed.
+    pub fn migrations(&self) -> u64 {
+        self.counters.migrations
+    }
+
     pub fn session_id(&self) -> u64 {
         self.session_id
     }

@@ -134,6 +134,12 @@ struct Ready {
     deferred: VecDeque<u16>,
 }
 
+impl Ready {
+    fn is_empty(&self) -> bool {
+        self.ended.is_empty() && self.talking.is_empty() && self.new.is_empty()
+    }
+}
+
 /// Connections over one socket, as client, server or both. Does no I/O: bytes and time go in, bytes and events come out.
 ///
 /// ```
@@ -404,7 +410,14 @@ impl Endpoint {
     }
 
     /// The next event. Call until `None`; what this tick's limits hold back comes in the next.
+    #[inline]
     pub fn poll_event(&mut self) -> Option<(PeerId, Event<'_>)> {
+        // Every tick ends with a call that finds nothing.
+        if self.ready.is_empty() { None } else { self.poll_ready() }
+    }
+
+    #[inline(never)]
+    fn poll_ready(&mut self) -> Option<(PeerId, Event<'_>)> {
         let index = self.next_ready()?;
         let (now, tick) = (self.now, self.tick);
         let mut context = context!(self);
@@ -459,6 +472,7 @@ impl Endpoint {
         Ok(())
     }
 
+    #[inline(never)] // beside the call that finds nothing, which every tick ends with
     fn poll_slot(&mut self, now: Micros, index: usize, out: &mut [u8]) -> Option<Transmit> {
         if self.timers[index] <= now {
             self.handle_timeout(index as u16);

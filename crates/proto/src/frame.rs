@@ -115,6 +115,11 @@ impl<'a> Frames<'a> {
         Frames { rest: block, left: usize::MAX, table }
     }
 
+    /// Whether the payload ends here, as it should.
+    pub fn is_at_end(&self) -> bool {
+        self.left == 0 && self.rest.is_empty()
+    }
+
     /// How many frames are still to come; meaningless for a block.
     pub fn left(&self) -> usize {
         self.left
@@ -277,20 +282,34 @@ impl<'a> FrameWriter<'a> {
 
     /// Appends a message; says whether it fitted.
     pub fn message(&mut self, frame: &MessageFrame<'_>) -> bool {
-        if Self::message_len(frame) > self.room() {
+        self.message_within(frame, 0)
+    }
+
+    /// The same if `reserve` bytes are left after it.
+    #[inline]
+    pub fn message_within(&mut self, frame: &MessageFrame<'_>, reserve: usize) -> bool {
+        let length = Self::message_len(frame);
+        let room = self.room();
+        let end = self.at + length;
+        let Some(out) = self.out.get_mut(self.at..end).filter(|_| length + reserve <= room) else {
             return false;
-        }
+        };
+        let (head, data) = out.split_at_mut(length - frame.data.len());
+        data.copy_from_slice(frame.data);
         let form = if frame.fragment.is_some() { FORM_FRAGMENT } else { FORM_WHOLE };
-        self.put(&[frame.channel | form << FORM_SHIFT]);
+        head[0] = frame.channel | form << FORM_SHIFT;
+        let mut at = 1;
         if frame.fragment.is_some() || frame.kind != ChannelKind::Unreliable {
-            self.put(&frame.id.to_le_bytes());
+            head[1..3].copy_from_slice(&frame.id.to_le_bytes());
+            at = 3;
         }
+        let mut put = |number: u64| at += varint::write(number, &mut head[at..]).unwrap_or(0);
         if let Some((index, count)) = frame.fragment {
-            self.put_varint(index.into());
-            self.put_varint(count.into());
+            put(index.into());
+            put(count.into());
         }
-        self.put_varint(frame.data.len() as u64);
-        self.put(frame.data);
+        put(frame.data.len() as u64);
+        self.at = end;
         self.count += 1;
         true
     }
@@ -328,12 +347,6 @@ impl<'a> FrameWriter<'a> {
     fn put(&mut self, bytes: &[u8]) {
         self.out[self.at..self.at + bytes.len()].copy_from_slice(bytes);
         self.at += bytes.len();
-    }
-
-    fn put_varint(&mut self, value: u64) {
-        if let Some(length) = varint::write(value, &mut self.out[self.at..]) {
-            self.at += length;
-        }
     }
 }
 

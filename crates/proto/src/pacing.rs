@@ -140,6 +140,8 @@ struct Episode {
 pub struct RateControl {
     config: RateConfig,
     rate: u64,
+    /// What the bucket holds at this rate.
+    burst: u64,
     phase: Phase,
     rtt: RttEstimator,
     loss: LossEstimator,
@@ -179,6 +181,7 @@ impl RateControl {
             loss: LossEstimator::new(),
             loss_judge: LossJudge::new(now),
             round: Round::new(now),
+            burst: burst_bytes(rate, config.burst),
             bucket: TokenBucket::new(now, burst_bytes(rate, config.burst)),
             delivery: 0,
             used: 0,
@@ -228,7 +231,7 @@ impl RateControl {
     pub fn set_max(&mut self, bytes_per_second: u64) {
         self.config.bytes_per_second_max =
             bytes_per_second.clamp(self.config.bytes_per_second_min, BYTES_PER_SECOND_LIMIT);
-        self.rate = self.rate.min(self.config.bytes_per_second_max);
+        self.keep_rate(self.rate.min(self.config.bytes_per_second_max));
     }
 
     /// Bytes per second that may be sent now, never above the configured maximum.
@@ -244,7 +247,7 @@ impl RateControl {
 
     /// The greatest budget at the present rate: two datagrams, or the configured burst and one datagram.
     pub fn burst(&self) -> u64 {
-        burst_bytes(self.rate, self.config.burst)
+        self.burst
     }
 
     /// When a datagram of `bytes` may go: `now`, or the time to come back.
@@ -402,8 +405,14 @@ impl RateControl {
     /// Credits the past at the old rate before the new one holds.
     fn set_rate(&mut self, now: Micros, bytes_per_second: u64) {
         self.bucket.refill(now, self.rate, self.burst());
-        self.rate =
-            bytes_per_second.clamp(self.config.bytes_per_second_min, self.config.bytes_per_second_max);
+        self.keep_rate(
+            bytes_per_second.clamp(self.config.bytes_per_second_min, self.config.bytes_per_second_max),
+        );
+    }
+
+    fn keep_rate(&mut self, bytes_per_second: u64) {
+        self.rate = bytes_per_second;
+        self.burst = burst_bytes(bytes_per_second, self.config.burst);
     }
 
     fn rtt_smoothed(&self) -> Micros {

@@ -148,7 +148,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Writes the header at the start of `out` and returns its length. `out` must hold [`HEADER_MAX`] bytes.
+    /// Writes the header at the start of `out` and returns its length. `out` must hold [`HEADER_MAX`] bytes, of which those
+    /// behind the header are overwritten too.
     pub fn write(&self, out: &mut [u8]) -> usize {
         let form = match self.ack {
             None => 0,
@@ -174,7 +175,9 @@ impl Header {
         if let Some(ack) = self.ack {
             put(out, &mut at, &ack.newest.to_le_bytes());
             put(out, &mut at, &[ack.delay_ms]);
-            put(out, &mut at, &ack.bits.to_le_bytes()[..ACK_BIT_BYTES[form as usize]]);
+            // All eight, because a copy of fixed length is one store; what follows overwrites those too many.
+            put(out, &mut at, &ack.bits.to_le_bytes());
+            at -= 8 - ACK_BIT_BYTES[usize::from(form)];
         }
         at
     }
@@ -204,18 +207,25 @@ impl Header {
             _ => {
                 let newest = u16::from_le_bytes(take(&mut rest)?);
                 let [delay_ms] = take(&mut rest)?;
-                let bytes = ACK_BIT_BYTES[form];
-                let (bits, after) = rest.split_at_checked(bytes).ok_or(Rejection::TruncatedHeader)?;
-                rest = after;
-                let mut word = [0; 8];
-                word[..bytes].copy_from_slice(bits);
-                Some(Ack { newest, delay_ms, bits: u64::from_le_bytes(word), width: bytes as u8 * 8 })
+                let bits = match form {
+                    1 => u16::from_le_bytes(take(&mut rest)?).into(),
+                    2 => u32::from_le_bytes(take(&mut rest)?).into(),
+                    _ => u64::from_le_bytes(take(&mut rest)?),
+                };
+                Some(Ack { newest, delay_ms, bits, width: ACK_BIT_BYTES[form] as u8 * 8 })
             }
         };
         if rest.len() < session.trailer_bytes() {
             return Err(Rejection::TooShort);
         }
         Ok((Header { kind, session, number, ack, protected }, datagram.len() - rest.len()))
+    }
+}
+
+/// Marks a Data packet that begins with its header as protected after the fact.
+pub fn protect(datagram: &mut [u8]) {
+    if let Some(first) = datagram.first_mut() {
+        *first |= FLAG_PROTECTED;
     }
 }
 

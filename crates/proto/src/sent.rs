@@ -220,14 +220,12 @@ impl SentPackets {
                 self.in_flight -= 1;
             }
             self.note_ack(number, packet.sent_at, verdict);
-            let from = self.carried_start(index, start);
-            start = Some((index, from));
-            decide(
-                number,
-                &packet,
-                verdict,
-                Carries { all: &self.carried, from, count: packet.carried.into() },
-            );
+            let count = usize::from(packet.carried);
+            let from = if count == 0 { 0 } else { self.carried_start(index, start) };
+            if count > 0 {
+                start = Some((index, from));
+            }
+            decide(number, &packet, verdict, Carries { all: &self.carried, from, count });
             self.settle_repeated(number, packet.repeats, &mut decide);
         }
     }
@@ -330,16 +328,11 @@ impl SentPackets {
 
     /// When [`detect_losses`](Self::detect_losses) could find something by time alone.
     pub fn loss_deadline(&self, rtt: Micros, age_max: Micros) -> Option<Micros> {
-        let oldest = self.oldest_in_flight()?;
-        let window = Micros(rtt.0 * (1 + self.reorder_eighths) / 8);
-        let overtaken = self.newest_acked.is_some_and(|(acked, _)| self.lowest_in_flight() < Some(acked));
-        Some(oldest + if overtaken { (rtt + window).min(age_max) } else { age_max })
-    }
-
-    /// When the oldest packet in flight was sent.
-    pub fn oldest_in_flight(&self) -> Option<Micros> {
         let number = self.lowest_in_flight()?;
-        self.packets.get((number - self.first) as usize).map(|packet| packet.sent_at)
+        let (_, oldest) = self.packet(number)?;
+        let window = Micros(rtt.0 * (1 + self.reorder_eighths) / 8);
+        let overtaken = self.newest_acked.is_some_and(|(acked, _)| number < acked);
+        Some(oldest.sent_at + if overtaken { (rtt + window).min(age_max) } else { age_max })
     }
 
     fn lowest_in_flight(&self) -> Option<u64> {

@@ -67,10 +67,14 @@ impl ReliableSender {
 
     /// Takes a message.
     pub fn push(&mut self, message: &[u8], whole_max: usize, pool: &mut BufferPool) {
-        for (fragment, data) in super::parts(message, whole_max) {
-            self.pending_bytes += data.len();
+        self.pending_bytes += message.len();
+        let mut part = |fragment, data| {
             let data = pool.copy_of(data);
             self.queue.push_back(Outgoing { data, fragment, phase: Phase::Due, number: 0, sends: 0 });
+        };
+        match message.len() <= whole_max {
+            true => part(None, message),
+            false => super::fragments(message).for_each(|(fragment, data)| part(Some(fragment), data)),
         }
     }
 

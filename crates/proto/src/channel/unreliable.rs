@@ -72,9 +72,12 @@ impl UnreliableSender {
         }
         let id = self.next_id;
         self.next_id = self.next_id.wrapping_add(1);
-        for (fragment, data) in super::parts(message, whole_max) {
-            self.pending_bytes += data.len();
-            self.queue.push_back(Outgoing { data: pool.copy_of(data), id, fragment, tag });
+        self.pending_bytes += message.len();
+        if message.len() <= whole_max {
+            return self.queue.push_back(Outgoing { data: pool.copy_of(message), id, fragment: None, tag });
+        }
+        for (fragment, data) in super::fragments(message) {
+            self.queue.push_back(Outgoing { data: pool.copy_of(data), id, fragment: Some(fragment), tag });
         }
     }
 

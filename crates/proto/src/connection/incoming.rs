@@ -95,7 +95,8 @@ impl Connection {
         if header.session.is_sealed() != self.is_sealed() {
             return Err(Rejection::WrongSecurity);
         }
-        if !self.is_sealed() && from != self.address {
+        let is_elsewhere = from != self.address;
+        if is_elsewhere && !self.is_sealed() {
             return Err(Rejection::WrongAddress);
         }
         let number = self.window.expand(header.number);
@@ -119,7 +120,7 @@ impl Connection {
         if self.state == State::Connecting {
             self.become_connected(now, None);
         }
-        if from != self.address && is_newest {
+        if is_elsewhere && is_newest {
             self.examine_address(now, from, length, context);
         }
         if let (Some(ack), Some(newest)) = (header.ack, acked)
@@ -374,6 +375,7 @@ impl Connection {
         #[cfg(netloom_mutations)]
         if crate::mutation::is(crate::mutation::Mutation::PathUnproven) {
             self.address = from;
+            self.counters.migrations += 1;
             return;
         }
         if self.probe.as_ref().is_none_or(|probe| probe.address() != from) {
@@ -421,11 +423,9 @@ impl<'a> Contents<'a> {
 
     fn check_frames(payload: &'a [u8], protected: bool, table: &'a ChannelTable) -> Option<Contents<'a>> {
         let frames = Frames::of_payload(payload, table).ok()?;
-        let mut ahead = frames.clone();
-        let first = ahead.next()?.ok()?;
-        let mut rest = ahead.peekable();
-        match (first, rest.peek()) {
-            (Frame::Message(message), None) if !protected => Some(Contents::Message(message)),
+        let mut rest = frames.clone();
+        match rest.next()?.ok()? {
+            Frame::Message(message) if rest.is_at_end() && !protected => Some(Contents::Message(message)),
             _ => rest.all(|frame| frame.is_ok()).then_some(Contents::Frames(frames)),
         }
     }

@@ -20,6 +20,8 @@ pub struct Outbox {
     kinds: Vec<ChannelKind>,
     /// The channels that may have something to send.
     active: ChannelSet,
+    /// The reliable channels with a message that is not acknowledged yet.
+    unacked: ChannelSet,
     reliable: ChannelSet,
     priority: ChannelSet,
     /// The next packet is led by this channel, or by the next one that has something to send.
@@ -63,6 +65,7 @@ impl Outbox {
         Outbox {
             senders: config.channels.iter().map(Sender::new).collect(),
             active: 0,
+            unacked: 0,
             reliable: those(ChannelKind::is_reliable),
             priority: those(|kind| kind == ChannelKind::Priority),
             turn: 0,
@@ -92,6 +95,7 @@ impl Outbox {
                 let pending = (sender.pending_bytes(), sender.pending_count());
                 check_message(limits, message.len(), pending)?;
                 sender.push(message, whole_max, pool);
+                self.unacked |= 1 << index;
             }
             Sender::Unreliable(sender) => {
                 if tag.is_some() && message.len() > whole_max {
@@ -111,9 +115,7 @@ impl Outbox {
 
     /// Whether a reliable message is not acknowledged yet.
     pub fn has_unacked(&self) -> bool {
-        self.senders
-            .iter()
-            .any(|sender| matches!(sender, Sender::Reliable(sender) if sender.pending_count() > 0))
+        self.unacked != 0
     }
 
     /// The length of the longest part that its channel sends next; `None` if nothing is due. A packet that went out
@@ -177,8 +179,9 @@ impl Outbox {
     pub fn handle_acked(&mut self, channel: u8, id: u64, pool: &mut BufferPool) {
         if let Some(Sender::Reliable(sender)) = self.senders.get_mut(usize::from(channel)) {
             sender.handle_acked(id, pool);
-            if sender.pending_count() > 0 {
-                self.active |= 1 << channel;
+            match sender.pending_count() {
+                0 => self.unacked &= !(1 << channel),
+                _ => self.active |= 1 << channel,
             }
         }
     }
@@ -216,7 +219,7 @@ impl Outbox {
     /// Gives all buffers back.
     pub fn release(&mut self, pool: &mut BufferPool) {
         self.senders.iter_mut().for_each(|sender| sender.release(pool));
-        self.active = 0;
+        (self.active, self.unacked) = (0, 0);
     }
 
     /// Bytes that what is lost will take, about.
@@ -285,8 +288,7 @@ impl Outbox {
 impl Packing<'_, '_> {
     /// Appends a frame if it fits and leaves `reserve` bytes; says whether it did.
     fn message(&mut self, frame: &MessageFrame<'_>, reserve: usize) -> bool {
-        let fits = FrameWriter::message_len(frame) + reserve <= self.writer.room();
-        fits && self.sent.has_room_for_messages() && self.writer.message(frame)
+        self.sent.has_room_for_messages() && self.writer.message_within(frame, reserve)
     }
 }
 

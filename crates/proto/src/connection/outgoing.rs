@@ -12,7 +12,7 @@ use crate::config::{Config, Redundancy};
 use crate::crypto::Checksum;
 use crate::frame::{FrameWriter, Frames};
 use crate::limits::BLOCK_BYTES_MAX;
-use crate::packet::{CRC_BYTES, HEADER_MAX, Header, PacketType, TAG_BYTES};
+use crate::packet::{self, CRC_BYTES, HEADER_MAX, Header, PacketType, TAG_BYTES};
 use crate::redundancy::Repeats;
 use crate::sent::Outgoing;
 use crate::state::State;
@@ -142,7 +142,7 @@ impl Connection {
     fn write_data(&mut self, now: Micros, out: &mut [u8], context: &mut Context<'_>) -> Option<usize> {
         let number = self.sent.next_number();
         let (ack, reported) = self.window.acknowledge(now).unzip();
-        let mut header = Header {
+        let header = Header {
             kind: PacketType::Data,
             session: self.session,
             number: number as u16,
@@ -181,8 +181,7 @@ impl Connection {
         }
         let payload_len = writer.finish();
         if block_len > 0 {
-            header.protected = true;
-            header.write(out);
+            packet::protect(out);
             self.history.handle_sent(now, number, &out[header_len + 1..header_len + 1 + block_len]);
         }
         let bytes = self.close(number, out, header_len, header_len + payload_len, context.checksum);

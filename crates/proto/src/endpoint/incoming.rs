@@ -184,9 +184,9 @@ impl Endpoint {
         let mut context = context!(self);
         let slot = self.slots.get_mut(usize::from(index)).ok_or(Rejection::UnknownSession)?;
         let connection = slot.connection.as_mut().ok_or(Rejection::UnknownSession)?;
-        let address = connection.address();
+        let (address, migrations) = (connection.address(), connection.migrations());
         let handled = connection.handle_packet(now, from, datagram, parsed, &mut context);
-        if connection.address() != address {
+        if connection.migrations() != migrations {
             let moved = connection.address();
             if self.addresses.get(&address) == Some(&index) {
                 self.addresses.remove(&address);

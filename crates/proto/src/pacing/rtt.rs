@@ -135,9 +135,11 @@ impl WindowedMin {
         let passed = slot.saturating_sub(self.newest);
         // A clock that stepped back restarts the count, else the window would stand still until it caught up.
         self.newest = slot;
-        let passed = usize::try_from(passed).unwrap_or(MIN_RTT_SLOTS).min(MIN_RTT_SLOTS);
-        self.slots.rotate_right(passed);
-        self.slots[..passed].fill(Micros::MAX);
+        if passed > 0 {
+            let passed = usize::try_from(passed).unwrap_or(MIN_RTT_SLOTS).min(MIN_RTT_SLOTS);
+            self.slots.rotate_right(passed);
+            self.slots[..passed].fill(Micros::MAX);
+        }
         let current = &mut self.slots[0];
         *current = value.min(*current);
     }
