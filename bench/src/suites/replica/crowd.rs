@@ -46,6 +46,7 @@ fn players(workload: &'static str, baseline_ticks: u32, loss_percent: u64) -> Se
         peers: PLAYERS,
         policy: sight(RADIUS_METRES),
         baseline_ticks,
+        heartbeat: ServerConfig::default().heartbeat,
         delay: Delay::RoundTrips,
         loss_percent,
         witness_every: WITNESS_EVERY,
@@ -65,7 +66,7 @@ fn crowd_rows(options: &Options) -> Result<Vec<Row>, BenchError> {
     let setup = players("1,000 walkers x 1,000 peers", ServerConfig::default().baseline_ticks, 0);
     let (samples, traffic, visible) = measured(setup, BUDGET_BYTES, ticks(options))?;
     let peer_ticks = (ticks(options) * PLAYERS) as f64;
-    let whole = samples.spread(&[Phase::Begin, Phase::Select, Phase::Append]);
+    let whole = samples.spread(&[Phase::Begin, Phase::Select, Phase::Encode, Phase::Append]);
     let mut rows = vec![time_row(
         "1,000 walkers x 1,000 peers, 300 B, tick",
         Target::AtMost(1_200.0),
@@ -94,58 +95,23 @@ fn sharing_rows(options: &Options) -> Result<Vec<Row>, BenchError> {
     let (_, shared, _) =
         run("sharing: 1,000 peers, 100 B, 5 % loss", ServerConfig::default().baseline_ticks)?;
     let (_, own, _) = run("sharing: the same with every peer's best baselines", 1)?;
-    let per_object = |traffic: &Traffic| traffic.encodes as f64 / traffic.changed as f64;
+    let per_object = |count: u64, traffic: &Traffic| count as f64 / traffic.changed as f64;
+    let per_peer = |count: u64| count as f64 / (ticks(options) * PLAYERS) as f64;
     let over_percent = (shared.bytes_per_update() / own.bytes_per_update() - 1.0) * 100.0;
-    let (row, per_tick) = (count_row, "per tick");
+    let judged = |label, unit, most, key, value| count_row(label, unit, Target::AtMost(most), key, value);
+    let told = |label, unit, key, value| count_row(label, unit, Target::None, key, value);
+    let encodes = per_object(shared.encodes, &shared);
+    let encodes_best = per_object(own.encodes, &own);
     Ok(vec![
-        row(
-            "encodes per changed object, 100 B, 5 % loss",
-            per_tick,
-            Target::AtMost(8.0),
-            "encodes_per_object",
-            per_object(&shared),
-        ),
-        row(
-            "  with every peer's best baselines",
-            per_tick,
-            Target::None,
-            "encodes_per_object_best",
-            per_object(&own),
-        ),
-        row(
-            "  updates sent per changed object",
-            per_tick,
-            Target::None,
-            "encodes_updates_per_object",
-            shared.updates as f64 / shared.changed as f64,
-        ),
-        row(
-            "  the same with best baselines",
-            per_tick,
-            Target::None,
-            "encodes_updates_per_object_best",
-            own.updates as f64 / own.changed as f64,
-        ),
-        row(
-            "  enters sent per changed object",
-            per_tick,
-            Target::None,
-            "encodes_enters_per_object",
-            shared.enters as f64 / shared.changed as f64,
-        ),
-        row(
-            "  bytes above every peer's best",
-            "percent",
-            Target::AtMost(5.0),
-            "encodes_bytes_over_best_percent",
-            over_percent,
-        ),
-        row(
-            "  bytes per update",
-            "bytes",
-            Target::None,
-            "encodes_bytes_per_update",
-            shared.bytes_per_update(),
-        ),
+        judged("encodes per changed object, 100 B, 5 % loss", "per tick", 8.0, "encodes_per_object", encodes),
+        judged("  bytes above best", "percent", 5.0, "encodes_bytes_over_best_percent", over_percent),
+        told("  bytes per update", "bytes", "encodes_bytes_per_update", shared.bytes_per_update()),
+        told("  updates to a peer", "per tick", "encodes_updates", per_peer(shared.updates)),
+        told("  enters to a peer", "per tick", "encodes_enters", per_peer(shared.enters)),
+        told("  bytes to a peer", "per tick", "encodes_bytes", per_peer(shared.bytes)),
+        told("  best: encodes per changed object", "per tick", "encodes_best_per_object", encodes_best),
+        told("  best: bytes per update", "bytes", "encodes_best_bytes_per_update", own.bytes_per_update()),
+        told("  best: updates to a peer", "per tick", "encodes_best_updates", per_peer(own.updates)),
+        told("  best: bytes to a peer", "per tick", "encodes_best_bytes", per_peer(own.bytes)),
     ])
 }

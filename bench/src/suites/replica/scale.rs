@@ -34,9 +34,10 @@ const DENSE_OBJECTS: f32 = 1_000.0;
 const WITNESSES_MAX: usize = 32;
 
 /// All that a driver does in a tick.
-const TICK: [Phase; 5] = [Phase::Viewers, Phase::Acks, Phase::Begin, Phase::Select, Phase::Append];
+const TICK: [Phase; 6] =
+    [Phase::Viewers, Phase::Acks, Phase::Begin, Phase::Select, Phase::Encode, Phase::Append];
 /// The same less the part that looks at every object that moved, seen or not.
-const WITHOUT_BEGIN: [Phase; 4] = [Phase::Viewers, Phase::Acks, Phase::Select, Phase::Append];
+const WITHOUT_BEGIN: [Phase; 5] = [Phase::Viewers, Phase::Acks, Phase::Select, Phase::Encode, Phase::Append];
 
 /// The series of this file.
 pub fn series(options: &Options) -> Result<Vec<Series>, BenchError> {
@@ -83,6 +84,7 @@ fn line(
         peers,
         policy: sight(RADIUS_METRES),
         baseline_ticks: ServerConfig::default().baseline_ticks,
+        heartbeat: ServerConfig::default().heartbeat,
         delay: Delay::RoundTrips,
         loss_percent: 0,
         witness_every: peers.div_ceil(WITNESSES_MAX),

@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_join_is_entries_and_what_follows_is_updates() {
-        let mut stage = Stage::new(everyone("tally", 30, 20, 4)).expect("a stage");
+        let mut stage = Stage::new(everyone("tally", 30, 30, 4)).expect("a stage");
         stage.run(1).expect("a tick");
         let join = *stage.traffic();
         assert_eq!((join.enters, join.leaves, join.updates), (30 * 4, 0, 0));
@@ -83,8 +83,8 @@ mod tests {
         stage.run(20).expect("ticks");
         stage.run(10).expect("ticks");
         let steady = *stage.traffic();
-        assert_eq!((steady.enters, steady.leaves, steady.updates), (0, 0, 10 * 20 * 4));
-        assert_eq!((steady.existence_bytes, steady.changed), (0, 10 * 20));
-        assert_eq!(steady.bytes_per_update(), steady.bytes as f64 / 800.0);
+        assert_eq!((steady.enters, steady.leaves, steady.updates), (0, 0, 10 * 30 * 4));
+        assert_eq!((steady.existence_bytes, steady.changed), (0, 10 * 30));
+        assert_eq!(steady.bytes_per_update(), steady.bytes as f64 / 1_200.0);
     }
 }

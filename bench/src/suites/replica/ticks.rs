@@ -7,11 +7,11 @@ use crate::error::BenchError;
 use crate::suites::Options;
 use crate::table::{Row, Target};
 use crate::walk::EXTENT_METRES;
-use netloom_replica::server::ServerConfig;
 use netloom_replica::server::interest::Policy;
+use netloom_replica::server::{Heartbeat, ServerConfig};
 
 /// All that a driver does in a tick of a server whose viewers need not be moved.
-const TICK: [Phase; 4] = [Phase::Acks, Phase::Begin, Phase::Select, Phase::Append];
+const TICK: [Phase; 5] = [Phase::Acks, Phase::Begin, Phase::Select, Phase::Encode, Phase::Append];
 
 /// By how many peers the larger of two servers exceeds the smaller, for the price of one more.
 const PEERS_MORE: usize = 16;
@@ -33,6 +33,10 @@ pub fn rows(options: &Options) -> Result<Vec<Row>, BenchError> {
     let (label, whole) = ("10,000 static + 32 moving, 16 peers", samples.spread(&TICK));
     rows.push(time_row(label, Target::AtMost(25.0), time_keys!("static_10000"), whole));
     rows.extend(part_rows!("static_10000", samples));
+    let quiet =
+        Setup { heartbeat: Heartbeat::Off, ..everyone("the same without heartbeats", 10_032, 32, 16) };
+    let whole = measured(quiet, options)?.spread(&TICK);
+    rows.push(time_row("  tick without heartbeats", Target::None, time_keys!("static_10000_quiet"), whole));
 
     let label = "one more peer that sees the same 200";
     rows.push(time_row(label, Target::AtMost(1.2), time_keys!("extra_peer"), one_more_peer(options)?));
@@ -49,6 +53,7 @@ pub fn everyone(workload: &'static str, objects: usize, moving: usize, peers: us
         peers,
         policy: Policy::Everyone,
         baseline_ticks: ServerConfig::default().baseline_ticks,
+        heartbeat: ServerConfig::default().heartbeat,
         delay: Delay::OneToFour,
         loss_percent: 0,
         witness_every: 1,
@@ -79,8 +84,10 @@ fn one_more_peer(options: &Options) -> Result<Spread, BenchError> {
     fewer.verdict()?;
     more.verdict()?;
     let (fewer, more) = (fewer_samples.spread(&TICK), more_samples.spread(&TICK));
+    let one = |more: f64, fewer: f64| (more - fewer) / PEERS_MORE as f64;
     Ok(Spread {
-        fast_us: (more.fast_us - fewer.fast_us) / PEERS_MORE as f64,
-        median_us: (more.median_us - fewer.median_us) / PEERS_MORE as f64,
+        fast_us: one(more.fast_us, fewer.fast_us),
+        cycle_us: one(more.cycle_us, fewer.cycle_us),
+        median_us: one(more.median_us, fewer.median_us),
     })
 }
