@@ -83,7 +83,10 @@ impl<'a> BitWriter<'a> {
     /// Appends a run of at most 56 bits if it fits, and says whether it did. One that does not fit is no failure.
     #[inline]
     pub fn try_append(&mut self, run: u64, count: u32) -> bool {
-        debug_assert!(count <= STORE_BITS_MAX && run & !low_mask(count) == 0, "bits above the count must be zero");
+        debug_assert!(
+            count <= STORE_BITS_MAX && run & !low_mask(count) == 0,
+            "bits above the count must be zero"
+        );
         let fits = self.bit_len() + count as usize <= self.buffer.len() * 8;
         if fits {
             self.store(run, count);

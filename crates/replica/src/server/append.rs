@@ -152,7 +152,7 @@ impl Appending<'_> {
         }
         write_header(tick, flags, ages, out);
         scribe.written.note(&flight, at, count.1);
-        peer.handle_sent(flight, at, count.1);
+        peer.handle_sent(flight, at);
         Some(at)
     }
 
@@ -218,6 +218,7 @@ impl Appending<'_> {
                 break;
             }
         }
+        peer.learn(writer.bit_len(), count);
         let bytes = writer.finish().unwrap_or(0);
         if count == 0 {
             return (0, 0);
@@ -305,7 +306,7 @@ impl Peer {
     }
 
     /// A snapshot went out: what it holds starts again at zero.
-    fn handle_sent(&mut self, flight: Flight, bytes: usize, updates: usize) {
+    fn handle_sent(&mut self, flight: Flight, bytes: usize) {
         self.outlook.budget_left -= bytes;
         self.chosen.subtract(&flight.updates);
         self.held.dirty.subtract(&flight.updates);
@@ -314,20 +315,20 @@ impl Peer {
                 self.accounts.reset(&[slot as u16]);
             }
         }
-        self.learn(bytes, updates);
         if let Some(lost) = self.flights.push(flight) {
             self.handle_outcome(lost, false, 1);
         }
     }
 
-    /// Learns what an update takes.
-    fn learn(&mut self, bytes: usize, updates: usize) {
-        if updates < 8 {
+    /// Learns what an update takes: quickly when that is more than was thought, slowly when it is less.
+    fn learn(&mut self, bits: usize, updates: usize) {
+        if updates == 0 {
             return;
         }
-        let bits = (bytes * 8).div_ceil(updates) as u32;
-        let estimate = &mut self.outlook.estimate_bits;
-        *estimate = if bits > *estimate { bits } else { (*estimate * 7 + bits + 1) / 8 };
+        let bits = 16 * bits.div_ceil(updates) as u32;
+        let learned = &mut self.outlook.learned_bits_16;
+        *learned = if bits > *learned { (*learned + bits) / 2 } else { (*learned * 15 + bits) / 16 };
+        self.outlook.estimate_bits = (*learned).div_ceil(16);
     }
 }
 

@@ -90,7 +90,8 @@ pub(super) struct Outlook {
     pub budget_left: usize,
     /// Bytes of those for entries.
     pub entries_left: usize,
-    /// What an update takes.
+    /// What an update takes: on average, in sixteenths, and as it is reckoned with.
+    pub learned_bits_16: u32,
     pub estimate_bits: u32,
     /// Ticks from a snapshot to the news that it arrived.
     pub round_ticks: u32,
@@ -136,6 +137,7 @@ impl Peer {
             outlook: Outlook {
                 budget_left: 0,
                 entries_left: 0,
+                learned_bits_16: 16 * FIRST_ESTIMATE_BITS,
                 estimate_bits: FIRST_ESTIMATE_BITS,
                 round_ticks: 1,
                 is_tight: false,
@@ -177,7 +179,7 @@ impl Peer {
             self.follow_parents(scene);
         }
         self.note_changes(scene);
-        self.settle();
+        self.settle(tick);
         self.selected = Some(tick);
         self.is_changed = false;
     }
@@ -320,12 +322,14 @@ impl Peer {
     pub fn handle_outcome(&mut self, sequence: u64, acked: bool, baseline_ticks: u32) {
         let Some((flight, older)) = self.flights.take(sequence) else { return };
         let acked = acked && !self.refused.contains(&flight.tick);
+        // Of what does not all fit, peers are sent different things at different times: there is little to share.
+        let is_baseline = self.outlook.is_tight || flight.tick.0.is_multiple_of(baseline_ticks);
         if acked {
             let round_ticks =
                 self.selected.map_or(1, |now| now.distance(flight.tick) + 1).clamp(1, 64) as u32;
             self.outlook.round_ticks = (self.outlook.round_ticks * 3 + round_ticks).div_ceil(4);
             self.flights.overtake(older, &flight.updates);
-            if flight.tick.0.is_multiple_of(baseline_ticks) {
+            if is_baseline {
                 self.held.handle_acked(&flight.updates, flight.tick);
             }
         } else {
@@ -365,20 +369,20 @@ impl Peer {
                 slot.sent = None;
             }
         }
-        let is_spare = acked && !flight.tick.0.is_multiple_of(baseline_ticks);
-        match is_spare {
+        match acked && !is_baseline {
             true => self.settling.push(flight),
             false => self.flights.give_back(flight),
         }
     }
 
-    /// States that arrived and became no baselines do so after all for objects that have come to rest: they are the
-    /// last ones.
-    fn settle(&mut self) {
+    /// States that arrived and became no baselines do so after all for objects that have come to rest, of which they are
+    /// the last ones, and for objects that are sent so seldom that the next one to be shared may come too late.
+    fn settle(&mut self, tick: Tick) {
         while let Some(flight) = self.settling.pop() {
             self.scratch.copy_from(&flight.updates);
             self.scratch.subtract(&self.held.dirty);
             self.flights.subtract_later(0, &mut self.scratch);
+            self.held.add_outdated(&flight.updates, tick, &mut self.scratch);
             self.held.handle_rested(&mut self.scratch, flight.tick);
             self.flights.give_back(flight);
         }
