@@ -112,7 +112,8 @@ fn count_bytes(count: u16) -> usize {
     varint::len(u64::from(count))
 }
 
-/// An array in its encoded form. See the [module](self) for the form, and [`Array::iter`] for its elements.
+/// An array in its encoded form: a varint count, then the elements in their bit form up to a byte border. Only content
+/// that was checked whole becomes one, so what [`Array::iter`] yields is in range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Array<'a> {
     element: ElementKind,
