@@ -81,9 +81,8 @@ impl Game {
         let remotes = (0..2)
             .map(|number| {
                 let owner = OwnerId(number);
-                let config = PeerConfig { owner, team: None, groups: 0, position: [0.0; 3] };
                 Remote {
-                    peer: server.add_peer(config),
+                    peer: server.add_peer(PeerConfig::new(owner)),
                     owner,
                     properties: PropertyPeer::new(server.world().property_log()),
                     client: ReplicaClient::new(ClassTable::new(classes()).unwrap(), Codes::generic()),

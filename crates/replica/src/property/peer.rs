@@ -67,16 +67,15 @@ impl PropertyPeer {
             && self.known[place].alias == alias
             && self.known[place].object == object
         {
+            self.restrict(object.slot(), fields);
             let known = &mut self.known[place];
-            let before = known.pending.count_ones() as usize;
             let added = fields & !known.fields;
             if added != 0 {
                 known.pending_since = log.end();
+                known.pending |= added;
+                known.fields = fields;
+                self.pending += added.count_ones() as usize;
             }
-            known.pending = (known.pending | added) & fields;
-            known.untold &= fields;
-            known.fields = fields;
-            self.pending = self.pending - before + known.pending.count_ones() as usize;
             return;
         }
         if place.is_ok() {
@@ -87,6 +86,17 @@ impl PropertyPeer {
             let known = Known { object, alias, fields, pending: fields, pending_since, untold: fields };
             self.known.insert(place.unwrap_or_else(|place| place), known);
             self.pending += fields.count_ones() as usize;
+        }
+    }
+
+    /// Of the object in this slot of the world the peer may see no other reliable fields than these, from now on.
+    pub fn restrict(&mut self, slot: usize, fields: u64) {
+        if let Ok(place) = self.known.binary_search_by_key(&slot, |known| known.object.slot()) {
+            let known = &mut self.known[place];
+            self.pending -= (known.pending & !fields).count_ones() as usize;
+            known.pending &= fields;
+            known.untold &= fields;
+            known.fields &= fields;
         }
     }
 
