@@ -182,6 +182,7 @@ impl Game {
             }
             !is_due
         });
+        assert_eq!(client.poll_mismatch(), None, "what rests is the same on both sides");
         while let Some(applied) = client.poll_property().unwrap() {
             let object = client.object(applied.alias).unwrap();
             let value = object.value(client.class(object).unwrap(), applied.field);
