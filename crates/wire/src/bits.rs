@@ -164,6 +164,15 @@ impl<'a> BitWriter<'a> {
         }
     }
 
+    /// The bytes written, as [`finish`](BitWriter::finish) counts them.
+    pub fn into_bytes(self) -> Result<&'a mut [u8], WriteError> {
+        let length = self.byte + usize::from(self.pending_count > 0);
+        match self.fault {
+            None => self.buffer.get_mut(..length).ok_or(WriteError::BufferFull),
+            Some(error) => Err(error),
+        }
+    }
+
     /// Stores up to [`STORE_BITS_MAX`] bits.
     #[inline]
     fn store(&mut self, run: u64, count: u32) {

@@ -114,6 +114,9 @@ impl ReplicaClient {
         }
         let mut object = Box::new(ClientObject::new(entry, tick, class, &words));
         self.contents.iter().for_each(|(field, content)| object.set_content(field, content));
+        if let Some(before) = &mut self.objects[slot] {
+            object.inherit(before, class);
+        }
         let before = self.objects[slot].replace(object);
         match before.filter(|before| before.is_in_sight()) {
             Some(before) if before.alias() == entry.alias => self.tell(ClientEvent::Refreshed(entry.alias)),
