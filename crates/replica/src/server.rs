@@ -37,6 +37,7 @@ use crate::arena::Arena;
 use crate::bits::Bits;
 use crate::codec::Codes;
 use crate::digest::REGIONS_MAX;
+use crate::property::PropertyCounters;
 use crate::world::{ObjectIndex, World, WorldError};
 use append::{Appending, Gaps, Scribe};
 use audit::Digests;
@@ -302,6 +303,19 @@ impl ReplicaServer {
         let peer = find(peers, peer)?;
         let present = Present { world, codes, tick: *tick };
         Appending { present, cache, encoders, gaps }.write(peer, scribes.first_mut()?, sequence, out)
+    }
+
+    /// The next message for a peer's reliable-ordered channel: a value of a field of which every one must arrive
+    /// ([`Delivery::Reliable`](netloom_wire::schema::Delivery)). Its length in `out`, of
+    /// [`PROPERTY_MESSAGE_BYTES_MAX`](crate::property::PROPERTY_MESSAGE_BYTES_MAX) at most. Poll while the channel has
+    /// room: a peer that falls far behind gets the newest values only.
+    pub fn poll_property(&mut self, peer: ReplicaPeer, out: &mut [u8]) -> Option<usize> {
+        find(&mut self.peers, peer)?.properties.poll_property(&self.world, out)
+    }
+
+    /// What became of the values that a peer must all receive; `None` for a peer that is gone.
+    pub fn property_counters(&self, peer: ReplicaPeer) -> Option<PropertyCounters> {
+        Some(self.peers.get(peer.0 as usize)?.as_ref()?.properties.counters())
     }
 
     /// A snapshot arrived, or was lost.

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use netloom_replica::class::{Class, ClassId};
 use netloom_replica::client::ReplicaClient;
 use netloom_replica::codec::Codes;
-use netloom_replica::property::{PROPERTY_MESSAGE_BYTES_MAX, PropertyPeer};
+use netloom_replica::property::PROPERTY_MESSAGE_BYTES_MAX;
 use netloom_replica::server::{PeerConfig, ReplicaPeer, ReplicaServer, ServerConfig};
 use netloom_replica::world::{ClassTable, ObjectIndex, OwnerId, Spawn, World, WorldConfig};
 use netloom_wire::schema::{ArrayWriter, Delivery, ElementKind, Field, FieldKind, SyncFlags, Value};
@@ -49,7 +49,6 @@ impl Rng {
 struct Remote {
     peer: ReplicaPeer,
     owner: OwnerId,
-    properties: PropertyPeer,
     client: ReplicaClient,
     snapshots: Vec<(u32, u64, Vec<u8>)>,
     outcomes: Vec<(u32, u64, bool)>,
@@ -84,7 +83,6 @@ impl Game {
                 Remote {
                     peer: server.add_peer(PeerConfig::new(owner)),
                     owner,
-                    properties: PropertyPeer::new(server.world().property_log()),
                     client: ReplicaClient::new(ClassTable::new(classes()).unwrap(), Codes::generic()),
                     snapshots: Vec::new(),
                     outcomes: Vec::new(),
@@ -151,17 +149,9 @@ impl Game {
             }
             *sequence += 1;
         }
-        for object in server.world().iter() {
-            // With everyone in sight, slots are the same on both sides.
-            let alias = Alias { slot: object.index().slot() as u16, generation: 0 };
-            if let Some(held) = remote.client.object(alias) {
-                let fields = object.class().reliable(held.audience());
-                remote.properties.enter(server.world().property_log(), alias, object.index(), fields);
-            }
-        }
         // The channel takes a few messages a tick.
         for _ in 0..3 {
-            if let Some(length) = remote.properties.poll_property(server.world(), &mut out) {
+            if let Some(length) = server.poll_property(remote.peer, &mut out) {
                 remote.channel.push_back((*now + 1 + rng.below(3) as u32, out[..length].to_vec()));
             }
         }
@@ -195,7 +185,7 @@ impl Game {
     fn check(&self) {
         for remote in &self.remotes {
             assert_eq!(remote.client.len(), OBJECTS);
-            assert_eq!(remote.properties.counters().resyncs, 0);
+            assert_eq!(self.server.property_counters(remote.peer).unwrap().resyncs, 0);
             for object in self.server.world().iter() {
                 let slot = object.index().slot();
                 let held = remote.client.object(Alias { slot: slot as u16, generation: 0 }).unwrap();

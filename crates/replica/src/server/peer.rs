@@ -13,6 +13,7 @@ use super::interest::{Changes, Interest, Membership, Policy, Scratch, Viewer, Vi
 use super::priority::{Accounts, Pending, Phases, ViewCone};
 use super::slots::{Phase, Slot, Slots};
 use crate::bits::Bits;
+use crate::property::PropertyPeer;
 use crate::world::{Object, OwnerId, TeamId, World};
 
 /// How many refused ticks are remembered, for acknowledgements that come later.
@@ -72,6 +73,10 @@ pub(super) struct Peer {
     /// The region that was last looked at for its digest, and what is to be sent of it.
     pub audited: usize,
     pub audit_due: Option<(u16, u32)>,
+    /// Fields of which every value arrives.
+    pub properties: PropertyPeer,
+    /// Slots that the peer has since the last selection.
+    arrived: Vec<u16>,
     scratch: Bits,
     /// Snapshots that arrived since the last selection and became no baselines.
     settling: Vec<Flight>,
@@ -145,6 +150,8 @@ impl Peer {
             },
             audited: 0,
             audit_due: None,
+            properties: PropertyPeer::new(world.property_log()),
+            arrived: Vec::new(),
             scratch: Bits::default(),
             settling: Vec::new(),
             selected: None,
@@ -179,6 +186,7 @@ impl Peer {
             self.follow_parents(scene);
         }
         self.note_changes(scene);
+        self.begin_properties(world);
         self.settle(tick);
         self.selected = Some(tick);
         self.is_changed = false;
@@ -213,6 +221,7 @@ impl Peer {
     fn hide(&mut self, object: u32, tick: Tick) {
         let Some(number) = self.slots.leave(object, tick) else { return };
         let at = usize::from(number);
+        self.properties.leave(object as usize);
         self.held.forget(at);
         self.held.dirty.remove(at);
         self.entering.retain(|entering| *entering != number);
@@ -258,6 +267,18 @@ impl Peer {
         }
     }
 
+    /// Every value of the fields that need it, from now on, for objects that the peer has now.
+    fn begin_properties(&mut self, world: &World) {
+        for number in self.arrived.drain(..) {
+            let Some(slot) = self.slots.get(number).filter(|slot| slot.phase == Phase::Present) else {
+                continue;
+            };
+            let Some(seen) = world.at(self.slots.objects()[usize::from(number)] as usize) else { continue };
+            let fields = seen.class().reliable(slot.audience);
+            self.properties.enter(world.property_log(), self.slots.alias(number), seen.index(), fields);
+        }
+    }
+
     /// Notes what changed since the last selection.
     fn note_changes(&mut self, scene: &Scene<'_>) {
         let Scene { world, changed, tick, .. } = *scene;
@@ -291,6 +312,7 @@ impl Peer {
         }
         slot.frame = seen.frame();
         slot.audience = audience;
+        self.properties.restrict(object as usize, seen.class().reliable(audience));
         self.set_special(number, &seen, audience);
         self.tell_anew(number);
     }
@@ -345,13 +367,14 @@ impl Peer {
                 (true, Phase::Entering) if is_current => {
                     slot.phase = Phase::Present;
                     self.entering.retain(|entering| *entering != entry.slot);
+                    self.arrived.push(entry.slot);
                     self.held.handle_entered(entry.slot.into(), flight.tick);
                 }
                 // Told once more before the first was known to have arrived.
-                (true, Phase::Present) if is_current => {
-                    if flight.tick.is_newer_than(self.held.pair(entry.slot.into()).newer) {
-                        self.held.handle_entered(entry.slot.into(), flight.tick);
-                    }
+                (true, Phase::Present)
+                    if is_current && flight.tick.is_newer_than(self.held.pair(entry.slot.into()).newer) =>
+                {
+                    self.held.handle_entered(entry.slot.into(), flight.tick);
                 }
                 (false, Phase::Entering) => slot.sent = None,
                 (false, Phase::Present) => self.held.dirty.insert(entry.slot.into()),
