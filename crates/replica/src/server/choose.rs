@@ -75,6 +75,7 @@ impl Peer {
         } else if self.outlook.has_accounts {
             self.accounts.clear();
             self.outlook.has_accounts = false;
+            self.outlook.is_starved = false;
         }
         if let Heartbeat::Resend { ticks } = choosing.heartbeat
             && fits
@@ -157,6 +158,7 @@ impl Peer {
             &mut self.picked,
         );
         self.outlook.is_tight = self.picked.len() < self.pending.len();
+        self.outlook.is_starved = self.picked.len() * 2 < self.pending.len();
         self.chosen.clear();
         self.picked.iter().for_each(|slot| self.chosen.insert(usize::from(*slot)));
     }

@@ -102,6 +102,8 @@ pub(super) struct Outlook {
     pub round_ticks: u32,
     /// Whether the last tick's choice did not fit.
     pub is_tight: bool,
+    /// Whether it had less than half of what it wanted.
+    pub is_starved: bool,
     /// Whether any account may be above zero.
     pub has_accounts: bool,
 }
@@ -146,6 +148,7 @@ impl Peer {
                 estimate_bits: FIRST_ESTIMATE_BITS,
                 round_ticks: 1,
                 is_tight: false,
+                is_starved: false,
                 has_accounts: false,
             },
             audited: 0,
@@ -344,8 +347,8 @@ impl Peer {
     pub fn handle_outcome(&mut self, sequence: u64, acked: bool, baseline_ticks: u32) {
         let Some((flight, older)) = self.flights.take(sequence) else { return };
         let acked = acked && !self.refused.contains(&flight.tick);
-        // Of what does not all fit, peers are sent different things at different times: there is little to share.
-        let is_baseline = self.outlook.is_tight || flight.tick.0.is_multiple_of(baseline_ticks);
+        // Of what mostly does not fit, peers are sent different things at different times: there is little to share.
+        let is_baseline = self.outlook.is_starved || flight.tick.0.is_multiple_of(baseline_ticks);
         if acked {
             let round_ticks =
                 self.selected.map_or(1, |now| now.distance(flight.tick) + 1).clamp(1, 64) as u32;
