@@ -35,6 +35,24 @@ pub enum BenchError {
         /// Payload bytes delivered.
         delivered: u64,
     },
+    /// A client does not hold what the server has for it.
+    #[error("{workload}: the client of peer {peer} {what}")]
+    Diverged {
+        /// What was measured.
+        workload: &'static str,
+        /// The peer, counted from 0.
+        peer: usize,
+        /// The difference.
+        what: String,
+    },
+    /// A workload that is not what its figure says.
+    #[error("{workload}: {what}")]
+    WrongWorkload {
+        /// What was measured.
+        workload: &'static str,
+        /// What it lacks.
+        what: String,
+    },
     /// The library itself refused a call.
     #[error("{library}: {what}")]
     Refused {

@@ -15,6 +15,7 @@ mod measure;
 mod peers;
 mod suites;
 mod table;
+mod walk;
 
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
@@ -24,6 +25,7 @@ const AFTER_HELP: &str = "\
 Examples:
   cargo run --release -p netloom-bench -- core           a table for people
   cargo run --release -p netloom-bench -- core --json    one JSON object on one line, for programs
+  cargo run --release -p netloom-bench -- replica        CPU and bytes of replication (docs/BENCH-REPLICA.md)
 
 How to read the figures:
   Nanoseconds are the 5th percentile of all batches, so that a busy or slow host does not show. Compare a figure with
@@ -42,9 +44,13 @@ struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Timed batches per nanosecond figure; more take longer and find a quiet moment more surely.
+    /// Timed batches, or ticks, per time; more take longer and find a quiet moment more surely.
     #[arg(long, default_value_t = measure::BATCHES_MIN, value_parser = clap::value_parser!(u32).range(500..=100_000))]
     batches: u32,
+
+    /// Leave out the largest points of scaling tables.
+    #[arg(long)]
+    quick: bool,
 }
 
 fn main() -> ExitCode {
@@ -55,7 +61,7 @@ fn main() -> ExitCode {
     if cfg!(debug_assertions) {
         eprintln!("warning: this is a debug build; its times mean nothing. Use `cargo run --release`.");
     }
-    match (suite.run)(&suites::Options { batches: arguments.batches }) {
+    match (suite.run)(&suites::Options { batches: arguments.batches, quick: arguments.quick }) {
         Ok(report) if arguments.json => println!("{}", report.json_line()),
         Ok(report) => print!("{}", report.table()),
         Err(error) => {

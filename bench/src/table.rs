@@ -49,6 +49,26 @@ pub struct Row {
     pub figures: Vec<Option<Figure>>,
 }
 
+/// A table of its own below the rows: how figures grow with something.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// The line above it.
+    pub title: String,
+    /// The head of each column, and the decimals shown below it.
+    pub columns: Vec<(&'static str, usize)>,
+    /// The lines, a cell per column.
+    pub lines: Vec<Vec<Cell>>,
+}
+
+/// One value of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The key in the JSON object; `None` for a value that only says where its line is.
+    pub key: Option<String>,
+    /// The value, in the unit of its column.
+    pub value: f64,
+}
+
 /// The result of a suite.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -58,37 +78,22 @@ pub struct Report {
     pub columns: Vec<&'static str>,
     /// The measurements.
     pub rows: Vec<Row>,
+    /// How some of them grow.
+    pub series: Vec<Series>,
     /// What a reader must know to judge the figures.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// The table with its notes, ending in a newline.
+    /// The table with its series and notes, ending in a newline.
     pub fn table(&self) -> String {
         let mut lines = vec![self.header()];
         lines.extend(self.rows.iter().map(|row| self.cells(row)));
-        let columns = lines[0].len();
-        let widths: Vec<usize> = (0..columns)
-            .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
-            .collect();
-
         let mut text = format!("{}\n\n", self.title);
-        for (index, line) in lines.iter().enumerate() {
-            for (column, cell) in line.iter().enumerate() {
-                let width = widths[column];
-                // Words are read from the left, numbers from the right.
-                let _ = if column < 2 {
-                    write!(text, "{cell:<width$}  ")
-                } else {
-                    write!(text, "{cell:>width$}  ")
-                };
-            }
-            text.truncate(text.trim_end().len());
-            text.push('\n');
-            if index == 0 {
-                let rule: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
-                let _ = writeln!(text, "{}", rule.join("  "));
-            }
+        write_aligned(&lines, 2, &mut text);
+        for series in &self.series {
+            let _ = write!(text, "\n{}\n\n", series.title);
+            write_aligned(&series.cells(), 0, &mut text);
         }
         for note in &self.notes {
             let _ = write!(text, "\n{note}");
@@ -100,10 +105,14 @@ impl Report {
     /// Exactly one flat JSON object, without a line break: key → number, or null where a figure is not finite.
     pub fn json_line(&self) -> String {
         let figures = self.rows.iter().flat_map(|row| row.figures.iter().flatten());
+        let figures = figures.map(|figure| (figure.key, figure.value));
+        let cells = self.series.iter().flat_map(|series| series.lines.iter().flatten());
+        let cells = cells.filter_map(|cell| Some((cell.key.as_deref()?, cell.value)));
         let members: Vec<String> = figures
-            .map(|figure| match figure.value.is_finite() {
-                true => format!("\"{}\":{}", figure.key, rounded(figure.value)),
-                false => format!("\"{}\":null", figure.key),
+            .chain(cells)
+            .map(|(key, value)| match value.is_finite() {
+                true => format!("\"{key}\":{}", rounded(value)),
+                false => format!("\"{key}\":null"),
             })
             .collect();
         format!("{{{}}}", members.join(","))
@@ -134,6 +143,41 @@ impl Report {
     }
 }
 
+impl Series {
+    fn cells(&self) -> Vec<Vec<String>> {
+        let mut lines = vec![self.columns.iter().map(|(head, _)| head.to_string()).collect()];
+        lines.extend(self.lines.iter().map(|line| {
+            let cells = line.iter().zip(&self.columns);
+            cells.map(|(cell, &(_, decimals))| format!("{:.decimals$}", cell.value)).collect()
+        }));
+        lines
+    }
+}
+
+/// Writes lines with a rule under the first. Words, the first `words` columns, are read from the left, numbers from
+/// the right.
+fn write_aligned(lines: &[Vec<String>], words: usize, text: &mut String) {
+    let columns = lines.first().map_or(0, Vec::len);
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
+        .collect();
+    for (index, line) in lines.iter().enumerate() {
+        for (column, cell) in line.iter().enumerate() {
+            let width = widths[column];
+            let _ = match column < words {
+                true => write!(text, "{cell:<width$}  "),
+                false => write!(text, "{cell:>width$}  "),
+            };
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+        if index == 0 {
+            let rule: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
+            let _ = writeln!(text, "{}", rule.join("  "));
+        }
+    }
+}
+
 /// Four decimals are below the noise of everything measured here; more would only pretend.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
@@ -158,6 +202,15 @@ mod tests {
                 row("broken", Target::AtMost(40.0), vec![Figure::new("broken_ns", f64::NAN), None]),
                 row("told", Target::None, vec![Figure::new("told_ns", 0.0), None]),
             ],
+            series: vec![Series {
+                title: "Growth".into(),
+                columns: vec![("peers", 0), ("us", 1)],
+                lines: [(1.0, "peers_1_us", 0.25), (100.0, "peers_100_us", 12.5)]
+                    .map(|(peers, key, us)| {
+                        vec![Cell { key: None, value: peers }, Cell { key: Some(key.into()), value: us }]
+                    })
+                    .to_vec(),
+            }],
             notes: vec!["A note.".into()],
         }
     }
@@ -168,7 +221,8 @@ mod tests {
         assert!(!line.contains('\n'), "{line}");
         let value: serde_json::Value = serde_json::from_str(&line).expect("valid JSON");
         let object = value.as_object().expect("an object");
-        assert_eq!(object.len(), 5, "a key per figure, none lost to a duplicate");
+        assert_eq!(object.len(), 7, "a key per figure and keyed cell, none lost to a duplicate");
+        assert_eq!(object["peers_100_us"], 12.5);
         assert!(object.values().all(|member| member.is_number() || member.is_null()), "flat: {line}");
         assert_eq!(object["fast_ns"], 12.3457);
         assert_eq!(object["renet_slow_ns"], 7.0);
@@ -185,6 +239,14 @@ mod tests {
         assert_eq!(verdict("slow"), Some("missed"));
         assert_eq!(verdict("broken"), Some("missed"));
         assert_eq!(verdict("told"), Some("-"), "no target, no verdict");
+    }
+
+    #[test]
+    fn a_series_stands_below_the_rows_with_its_own_columns() {
+        let table = report().table();
+        let below = table.split("Growth\n\n").nth(1).expect("the series");
+        let lines: Vec<&str> = below.lines().take(4).collect();
+        assert_eq!(lines, ["peers    us", "-----  ----", "    1   0.2", "  100  12.5"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 from cursors import Bits, Bytes, Refusal, fnv1a_32, fnv1a_64, read_name
 from deltas import generic_set, predict, read_changed_mask, read_residual, read_run, read_table_set
 from given import json_f32, json_f64, json_value, require
-from schemas import check_flags, read_schema
+from schemas import check_content, check_flags, read_schema
 from streams import FrameReader, read_classic, unmask
 from values import POSITION_PER_UNIT, SCALE_PER_UNIT, VELOCITY_PER_UNIT, BitForm, dequantize, full_packet_number
 from values import read_origin, read_property_block, read_record, read_value, unpack_rotation
@@ -123,11 +123,15 @@ def schema(_given, data):
 
 def field_value(field, value):
     """A hash or a u64 may exceed 53 bits and is written as a string."""
+    if field["kind"] == "array":
+        return [field_value(field["element"], element) for element in value]
     return str(value) if field["kind"] in ("u64", "name") else json_value(value)
 
 
 def check_step(field):
     """A quantized field is compared as its word; its step needs only to be one."""
+    if field["kind"] == "array":
+        return check_step(field["element"])
     require(field["kind"] != "quantized" or 1 <= field["per_unit"] <= 1_000_000, "per_unit in 1..=1000000")
 
 
@@ -136,6 +140,7 @@ def property_block(given, data):
     for field in fields:
         check_flags(field["flags"])
         require(field["name"], "a field has a name")
+        check_content(field, reliable="delivery" in field and field["delivery"] == "reliable")
         check_step(field)
     properties = read_property_block(Bytes(data), fields)
     return {"properties": [{"index": index, "value": field_value(fields[index], value)} for index, value in properties]}

@@ -8,7 +8,7 @@ single once.
 import math
 from dataclasses import dataclass
 
-from cursors import Bytes, Refusal, as_text, finite, read_name, to_f32
+from cursors import Bits, Bytes, Refusal, as_text, bits_for, finite, read_name, to_f32
 
 STANDARD, HIGH, WORLD, NONE = range(4)
 POSITION_PER_UNIT = {STANDARD: 100, HIGH: 10000, WORLD: 1}
@@ -59,6 +59,15 @@ class Rotation:
     quaternion: list
 
 
+def element_bits(element):
+    """How many bits an element of an array takes (section 9.4)."""
+    if element["kind"] == "int":
+        return bits_for(element["max"] - element["min"])
+    if element["kind"] == "quantized":
+        return bits_for(element["max_word"] - element["min_word"])
+    return {"bool": 1, "f32": 32, "u64": 64, "name": 64}[element["kind"]]
+
+
 class ByteForm:
     """How the parts of a value are read in the byte form of section 9.4."""
 
@@ -98,6 +107,17 @@ class ByteForm:
     def blob(self, limit):
         return self.source.blob(limit)
 
+    def array(self, element, limit):
+        """A count, then the elements in their bit form up to a byte border (section 9.6)."""
+        count = self.source.varint()
+        if count > limit:
+            raise Refusal("TooLong")
+        packed = Bits(self.source.take(-(-count * element_bits(element) // 8)))
+        form = BitForm(packed)
+        elements = [read_value(form, element) for _ in range(count)]
+        packed.end()
+        return elements
+
 
 class BitForm:
     """The same parts in the bit form: nothing aligned, words as ranged numbers."""
@@ -127,6 +147,9 @@ class BitForm:
 
     def blob(self, limit):
         return self.source.octets(self.source.ranged(0, limit))
+
+    def array(self, element, limit):
+        return [read_value(self, element) for _ in range(self.source.ranged(0, limit))]
 
 
 def raw_triple(form):
@@ -250,6 +273,8 @@ def read_value(form, field):
         return as_text(form.blob(field["bytes_max"]))
     if kind == "bytes":
         return form.blob(field["bytes_max"])
+    if kind == "array":
+        return form.array(field["element"], field["count_max"])
     profile = field["profile"]
     if kind == "velocity":
         return read_velocity(form, profile)

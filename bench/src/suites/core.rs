@@ -55,6 +55,7 @@ fn run(options: &Options) -> Result<Report, BenchError> {
         title: "Netloom core, and the field's libraries in the same run".into(),
         columns: vec!["netloom", "renet 2.0.1", "rusty_enet 0.4.1"],
         rows,
+        series: Vec::new(),
         notes: NOTES.map(String::from).to_vec(),
     })
 }

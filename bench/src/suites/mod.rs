@@ -5,9 +5,10 @@ use crate::table::Report;
 use clap::builder::PossibleValue;
 
 mod core;
+mod replica;
 
 /// All suites, in the order in which `--help` shows them.
-pub const SUITES: &[Suite] = &[core::SUITE];
+pub const SUITES: &[Suite] = &[core::SUITE, replica::SUITE];
 
 /// One area's benchmarks.
 pub struct Suite {
@@ -21,11 +22,18 @@ pub struct Suite {
 
 /// What the user may choose for every suite.
 pub struct Options {
-    /// Timed batches per nanosecond figure.
+    /// Timed batches, or ticks, per time.
     pub batches: u32,
+    /// Leave out the largest points of scaling tables.
+    pub quick: bool,
 }
 
 /// The names and explanations for the command line.
 pub fn possible_values() -> Vec<PossibleValue> {
     SUITES.iter().map(|suite| PossibleValue::new(suite.name).help(suite.about)).collect()
+}
+
+/// Tells whoever waits what is being measured, where it does not disturb the figures.
+pub fn progress(suite: &str, what: &str) {
+    eprintln!("{suite}: {what}");
 }

@@ -2,7 +2,9 @@
 
 use super::{case, file, hex, refused, singles, written};
 use netloom_wire::quantize::{OriginVersion, Rotation, Words3};
-use netloom_wire::schema::{FieldKind, PropertyReader, SyncFlags, Value as Property, write_properties};
+use netloom_wire::schema::{
+    Delivery, ElementKind, Field, FieldKind, PropertyReader, SyncFlags, Value as Property, write_properties,
+};
 use netloom_wire::{
     Alias, BitReader, BitWriter, ByteReader, ByteWriter, Name, NameRegistry, Profile, QuantizeCounters,
     ReadError, Record, Schema, SectorOrigin, Sequence8,
@@ -163,6 +165,41 @@ fn ship() -> Schema {
         .expect("a valid schema")
 }
 
+/// Arrays of every kind of element.
+fn cargo() -> Schema {
+    let array = |element, count_max| FieldKind::Array { element, count_max };
+    let hold = ElementKind::quantized(0.0, 12.5, 2).expect("valid");
+    let log = Field::new("log", FieldKind::Text { bytes_max: 40_000 }, SyncFlags::OWNER_SYNC, 1);
+    Schema::builder("cargo")
+        .field("locks", array(ElementKind::Bool, 40), SyncFlags::PUBLIC_SYNC, 9)
+        .field("digits", array(ElementKind::int(-4, 5).expect("valid"), 6), SyncFlags::PUBLIC_SYNC, 8)
+        .field("holds", array(hold, 200), SyncFlags::PUBLIC_SYNC, 7)
+        .field("heats", array(ElementKind::F32, 3), SyncFlags::PUBLIC_SYNC, 6)
+        .field("serials", array(ElementKind::U64, 3), SyncFlags::PUBLIC_SYNC, 5)
+        .field("goods", array(ElementKind::Name, 3), SyncFlags::PUBLIC_SYNC, 4)
+        .with(log.delivered(Delivery::Reliable))
+        .build()
+        .expect("a valid schema")
+}
+
+/// One content for each array of the cargo, in the order of the indexes.
+const CARGO_CONTENTS: [&[u8]; 6] = [
+    &[10, 0xa5, 0x03],
+    &[3, 0x90, 0x04],
+    &[2, 0x19, 0x03],
+    &[2, 0x00, 0x00, 0x28, 0x41, 0x00, 0x00, 0x00, 0x80],
+    &[1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
+    &[0],
+];
+
+fn cargo_values(schema: &Schema) -> Vec<(usize, Property<'static>)> {
+    let value = |(index, content): (usize, &'static &'static [u8])| {
+        let kind = schema.field(index).expect("a field of the cargo").kind();
+        (index, kind.read_content(content).expect("an array of the cargo"))
+    };
+    CARGO_CONTENTS.iter().enumerate().map(value).collect()
+}
+
 fn kind(kind: FieldKind) -> Value {
     match kind {
         FieldKind::Bool => json!({ "kind": "bool" }),
@@ -179,6 +216,9 @@ fn kind(kind: FieldKind) -> Value {
         FieldKind::Name => json!({ "kind": "name" }),
         FieldKind::Text { bytes_max } => json!({ "kind": "text", "bytes_max": bytes_max }),
         FieldKind::Bytes { bytes_max } => json!({ "kind": "bytes", "bytes_max": bytes_max }),
+        FieldKind::Array { element, count_max } => {
+            json!({ "kind": "array", "element": self::kind(element.field_kind()), "count_max": count_max })
+        }
     }
 }
 
@@ -187,6 +227,9 @@ fn fields(schema: &Schema) -> Value {
         let mut described = kind(field.kind());
         described["name"] = json!(field.name());
         described["flags"] = json!(field.flags().bits());
+        if field.delivery() == Delivery::Reliable {
+            described["delivery"] = json!("reliable");
+        }
         described
     };
     schema.fields().iter().map(field).collect()
@@ -194,7 +237,7 @@ fn fields(schema: &Schema) -> Value {
 
 fn schemas() -> Value {
     let single = Schema::builder("thing").field("field", FieldKind::Bool, SyncFlags::PUBLIC_SYNC, 0).build();
-    let cases = [ship(), single.expect("a valid schema")].map(|schema| {
+    let cases = [ship(), single.expect("a valid schema"), cargo()].map(|schema| {
         let value =
             json!({ "name": schema.name(), "fields": fields(&schema), "hash": schema.hash().to_string() });
         case(schema.name(), Value::Null, &schema.canonical_bytes(), value)
@@ -204,7 +247,11 @@ fn schemas() -> Value {
 
 fn described_property(schema: &Schema, index: usize, value: Property<'_>) -> Value {
     let kind = schema.field(index).expect("an index of the schema").kind();
-    let value = match (kind, value) {
+    json!({ "index": index, "value": described_value(kind, value) })
+}
+
+fn described_value(kind: FieldKind, value: Property<'_>) -> Value {
+    match (kind, value) {
         (_, Property::Bool(value)) => json!(value),
         (_, Property::Word(word)) => json!(word),
         (_, Property::F32(value)) => super::single(value),
@@ -223,9 +270,12 @@ fn described_property(schema: &Schema, index: usize, value: Property<'_>) -> Val
         }
         (_, Property::Text(text)) => json!(text),
         (_, Property::Bytes(bytes)) => json!(hex(bytes)),
+        (_, Property::Array(array)) => {
+            let element = array.element().field_kind();
+            array.iter().map(|value| described_value(element, value)).collect()
+        }
         other => unreachable!("{other:?} does not match its field"),
-    };
-    json!({ "index": index, "value": value })
+    }
 }
 
 /// One value for each field of the ship, in the order of the indexes.
@@ -254,11 +304,13 @@ fn ship_values(schema: &Schema) -> Vec<(usize, Property<'static>)> {
 }
 
 fn bit_values() -> Value {
-    let schema = ship();
-    let mut scratch = [0; 64];
+    let (ship, cargo) = (ship(), cargo());
+    let mut scratch = [0; 256];
     let mut cases: Vec<Value> = Vec::new();
-    for (index, value) in ship_values(&schema) {
-        let field = schema.field(index).expect("a field of the ship");
+    let ship_values = ship_values(&ship).into_iter().map(|property| (&ship, property));
+    let cargo_values = cargo_values(&cargo).into_iter().map(|property| (&cargo, property));
+    for (schema, (index, value)) in ship_values.chain(cargo_values) {
+        let field = schema.field(index).expect("a field of its schema");
         let bytes = written(|out| {
             let mut writer = BitWriter::new(out);
             writer.write_bits(0b101, 3);
@@ -268,7 +320,7 @@ fn bit_values() -> Value {
         let mut reader = BitReader::new(&bytes);
         assert_eq!(reader.read_bits(3), Ok(0b101));
         assert_eq!(field.kind().read_bits(&mut reader, &mut scratch), Ok(value));
-        let described = described_property(&schema, index, value);
+        let described = described_property(schema, index, value);
         cases.push(case(field.name(), kind(field.kind()), &bytes, json!({ "value": described["value"] })));
     }
     let about = "Values in their bit form, after three bits 101 (value 5). given: the field's kind.";
@@ -285,6 +337,39 @@ fn read_block<'a>(schema: &Schema, bytes: &'a [u8]) -> Result<Vec<(usize, Proper
     Ok(properties)
 }
 
+/// A block of everything, and blocks that differ from it in one array.
+fn array_blocks() -> Vec<Value> {
+    let schema = cargo();
+    let given = json!({ "fields": fields(&schema) });
+    let mut cases = vec![good_block("every kind of array", &schema, &cargo_values(&schema))];
+    let index = |name: &str| schema.index_of(name).expect("a field of the cargo") as u8;
+    let (locks, digits, heats, goods) = (index("locks"), index("digits"), index("heats"), index("goods"));
+    for (name, bytes) in [
+        ("more elements than the limit", &[1, digits, 7, 0, 0, 0, 0][..]),
+        ("a count that nothing could hold", &[1, locks, 0xff, 0xff, 0xff, 0xff, 0x0f]),
+        ("an element above its range", &[1, digits, 2, 0xa0]),
+        ("an element that is infinite", &[1, heats, 1, 0x00, 0x00, 0x80, 0x7f]),
+        ("a bit after the last element", &[1, digits, 1, 0x10]),
+        ("an array that is cut off", &[1, goods, 1, 0, 0, 0, 0, 0, 0, 0]),
+        ("bytes after the last element", &[1, digits, 1, 0x09, 0]),
+    ] {
+        cases.push(refused(name, given.clone(), bytes, read_block(&schema, bytes)));
+    }
+    cases
+}
+
+fn good_block(name: &str, schema: &Schema, properties: &[(usize, Property<'_>)]) -> Value {
+    let bytes = written(|out| {
+        let mut writer = ByteWriter::new(out);
+        write_properties(schema, properties, &NameRegistry::new(0), &mut writer);
+        writer.finish()
+    });
+    assert_eq!(read_block(schema, &bytes).as_deref(), Ok(properties));
+    let described = properties.iter().map(|&(index, value)| described_property(schema, index, value));
+    let value = json!({ "properties": described.collect::<Value>() });
+    case(name, json!({ "fields": fields(schema) }), &bytes, value)
+}
+
 fn property_blocks() -> Value {
     let schema = ship();
     let given = json!({ "fields": fields(&schema) });
@@ -293,17 +378,7 @@ fn property_blocks() -> Value {
     let mut cases: Vec<Value> =
         [("no field", &all[..0]), ("one field", &all[3..4]), ("every field", &all[..])]
             .into_iter()
-            .map(|(name, properties)| {
-                let bytes = written(|out| {
-                    let mut writer = ByteWriter::new(out);
-                    write_properties(&schema, properties, &NameRegistry::new(0), &mut writer);
-                    writer.finish()
-                });
-                assert_eq!(read_block(&schema, &bytes).as_deref(), Ok(properties));
-                let described =
-                    properties.iter().map(|&(index, value)| described_property(&schema, index, value));
-                case(name, given.clone(), &bytes, json!({ "properties": described.collect::<Value>() }))
-            })
+            .map(|(name, properties)| good_block(name, &schema, properties))
             .collect();
     let (armed, fuel, place) = (index("armed") as u8, index("fuel") as u8, index("place") as u8);
     for (name, bytes) in [
@@ -318,6 +393,7 @@ fn property_blocks() -> Value {
     ] {
         cases.push(refused(name, given.clone(), bytes, read_block(&schema, bytes)));
     }
+    cases.extend(array_blocks());
     file(
         "Property blocks. given.fields: the schema in the order of its indexes. Words are not dequantized here.",
         cases,

@@ -12,13 +12,14 @@
 //! | position, scale, velocity | 4: x, y, z, and 1 if they are the bits of singles |
 //! | rotation, quantized | 4: which component was dropped, and the steps of the others |
 //! | rotation, raw | 4: the bits of x, y, z, w |
-//! | text, bytes | 1: a number that moves with every change; the content lies elsewhere |
+//! | text, bytes, array | 1: a number that moves with every change; the content lies elsewhere |
+//! | the same, delivered reliably | none: its contents travel apart from snapshots, see [`property`](crate::property) |
 
 use netloom_wire::Schema;
 use netloom_wire::quantize::WordRange;
-use netloom_wire::schema::{Audience, FieldKind};
+use netloom_wire::schema::{Audience, Delivery, Field, FieldKind};
 
-use crate::limits::{CLASSES_MAX, WORDS_MAX};
+use crate::limits::{CLASSES_MAX, LATEST_CONTENT_BYTES_MAX, WORDS_MAX};
 
 /// A kind of object, by its place in the list that both sides share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,6 +47,7 @@ pub struct Class {
     position: Option<usize>,
     rotation: Option<usize>,
     visible: [u64; 3],
+    reliable: [u64; 3],
 }
 
 /// Why a list of classes was refused.
@@ -58,6 +60,19 @@ pub enum ClassError {
         name: String,
         /// Its words.
         words: usize,
+    },
+    /// The contents that ride in snapshots are too long together.
+    #[error(
+        "class {name}: field {field} brings the contents that ride in snapshots to {bytes} bytes, allowed are 0 to \
+         {LATEST_CONTENT_BYTES_MAX}: shorten it or deliver it reliably"
+    )]
+    ContentLimit {
+        /// Its name.
+        name: String,
+        /// The field with which the limit is passed.
+        field: String,
+        /// The longest contents of the fields up to this one.
+        bytes: usize,
     },
     /// Too many classes.
     #[error("{count} classes, at most {CLASSES_MAX} are allowed")]
@@ -93,7 +108,7 @@ impl Class {
                 }
                 _ => {}
             }
-            let count = words_of(kind);
+            let count = if field.delivery() == Delivery::Reliable { 0 } else { words_of(kind) };
             let range = kind.word_range().unwrap_or(WordRange::ALL);
             fields.push(FieldWords { kind, first: word_count, count, range });
             word_count += count;
@@ -101,9 +116,14 @@ impl Class {
         if word_count > WORDS_MAX {
             return Err(ClassError::TooLarge { name: schema.name().to_owned(), words: word_count });
         }
-        let visible =
-            [Audience::Owner, Audience::Team, Audience::Public].map(|audience| schema.visible_mask(audience));
-        Ok(Class { schema, fields: fields.into(), word_count, position, rotation, visible })
+        check_contents(&schema)?;
+        let audiences = [Audience::Owner, Audience::Team, Audience::Public];
+        let is_reliable =
+            |(index, field): (usize, &Field)| u64::from(field.delivery() == Delivery::Reliable) << index;
+        let reliable_mask: u64 = schema.fields().iter().enumerate().map(is_reliable).sum();
+        let visible = audiences.map(|audience| schema.visible_mask(audience) & !reliable_mask);
+        let reliable = audiences.map(|audience| schema.visible_mask(audience) & reliable_mask);
+        Ok(Class { schema, fields: fields.into(), word_count, position, rotation, visible, reliable })
     }
 
     /// Its schema.
@@ -131,9 +151,14 @@ impl Class {
         self.rotation
     }
 
-    /// The fields that an audience receives, a bit each.
+    /// The fields that an audience receives in snapshots, a bit each.
     pub fn visible(&self, audience: Audience) -> u64 {
         self.visible[audience as usize]
+    }
+
+    /// The fields that an audience receives reliably, a bit each.
+    pub fn reliable(&self, audience: Audience) -> u64 {
+        self.reliable[audience as usize]
     }
 }
 
@@ -146,10 +171,25 @@ pub fn classes_hash(classes: &[Class]) -> Result<u64, ClassError> {
     Ok(netloom_wire::hash::fnv1a_64(&bytes))
 }
 
+/// Refuses contents that could make an entry or an update longer than what carries it.
+fn check_contents(schema: &Schema) -> Result<(), ClassError> {
+    let rides_in_snapshots =
+        |field: &&Field| field.delivery() == Delivery::Latest && field.flags().reaches(Audience::Owner);
+    let mut bytes = 0;
+    for field in schema.fields().iter().filter(rides_in_snapshots) {
+        bytes += field.kind().content_bytes_max().unwrap_or(0);
+        if bytes > LATEST_CONTENT_BYTES_MAX {
+            let (name, field) = (schema.name().to_owned(), field.name().to_owned());
+            return Err(ClassError::ContentLimit { name, field, bytes });
+        }
+    }
+    Ok(())
+}
+
 const fn words_of(kind: FieldKind) -> usize {
     match kind {
         FieldKind::Bool | FieldKind::Int(_) | FieldKind::Quantized(_) | FieldKind::F32 => 1,
-        FieldKind::Text { .. } | FieldKind::Bytes { .. } => 1,
+        FieldKind::Text { .. } | FieldKind::Bytes { .. } | FieldKind::Array { .. } => 1,
         FieldKind::U64 | FieldKind::Name => 2,
         FieldKind::Position(_) | FieldKind::Scale(_) | FieldKind::Velocity(_) | FieldKind::Rotation(_) => 4,
     }
@@ -159,7 +199,7 @@ const fn words_of(kind: FieldKind) -> usize {
 mod tests {
     use super::*;
     use netloom_wire::Profile;
-    use netloom_wire::schema::SyncFlags;
+    use netloom_wire::schema::{ElementKind, SyncFlags};
 
     #[test]
     fn words_follow_the_order_of_the_schema() {
@@ -188,5 +228,30 @@ mod tests {
             builder.field(&format!("v{n}"), velocity, SyncFlags::PUBLIC_SYNC, 1)
         });
         assert!(matches!(Class::new(many.build().unwrap()), Err(ClassError::TooLarge { words: 100, .. })));
+    }
+
+    #[test]
+    fn contents_of_snapshots_are_limited_together_and_reliable_ones_take_no_words() {
+        let text = |bytes_max| FieldKind::Text { bytes_max };
+        let class = |hidden: SyncFlags, last: Delivery| {
+            let kind = FieldKind::Array { element: ElementKind::U64, count_max: 26 };
+            let schema = Schema::builder("player")
+                .field("name", text(300), SyncFlags::PUBLIC_SYNC, 9)
+                .field("notes", text(400), hidden, 8)
+                .with(Field::new("items", kind, SyncFlags::OWNER_SYNC, 7).delivered(last));
+            Class::new(schema.build().unwrap())
+        };
+        let fits = class(SyncFlags::NO_SYNC, Delivery::Latest).unwrap();
+        assert_eq!((fits.word_count(), fits.reliable(Audience::Owner)), (3, 0));
+        let error = class(SyncFlags::OWNER_SYNC, Delivery::Latest).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "class player: field notes brings the contents that ride in snapshots to 700 bytes, allowed are 0 to 512: \
+             shorten it or deliver it reliably"
+        );
+        let apart = class(SyncFlags::NO_SYNC, Delivery::Reliable).unwrap();
+        assert_eq!((apart.word_count(), apart.fields()[2].count), (2, 0));
+        assert_eq!((apart.visible(Audience::Owner), apart.reliable(Audience::Owner)), (0b001, 0b100));
+        assert_eq!((apart.visible(Audience::Public), apart.reliable(Audience::Public)), (0b001, 0));
     }
 }

@@ -16,6 +16,7 @@
 //! building on it.
 
 mod object;
+mod property;
 mod snapshot;
 
 use std::collections::VecDeque;
@@ -25,6 +26,7 @@ use netloom_wire::{Alias, ReadError, Tick};
 use crate::class::{Class, ClassId};
 use crate::codec::Codes;
 use crate::limits::VISIBLE_MAX;
+use crate::property::PropertyInbox;
 use crate::world::ClassTable;
 pub use object::ClientObject;
 
@@ -32,6 +34,9 @@ pub use object::ClientObject;
 const WAITING_MAX: usize = 4 * VISIBLE_MAX;
 const REFUSALS_MAX: usize = 64;
 const MISMATCHES_MAX: usize = 64;
+
+/// A property waits so long for its object, unless said otherwise: a second at the usual rate.
+const PROPERTY_HOLD_TICKS: u32 = 20;
 
 /// Something that happened to the objects in sight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +90,7 @@ pub struct ReplicaClient {
     events: VecDeque<ClientEvent>,
     refusals: VecDeque<Refusal>,
     mismatches: VecDeque<u16>,
+    properties: PropertyInbox,
 }
 
 /// The contents of some fields, one after the other.
@@ -130,6 +136,7 @@ impl ReplicaClient {
             events: VecDeque::new(),
             refusals: VecDeque::new(),
             mismatches: VecDeque::new(),
+            properties: PropertyInbox::new(PROPERTY_HOLD_TICKS),
         }
     }
 

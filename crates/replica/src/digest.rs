@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!   digest of an object = FNV-1a 32 over: class u8, then for each field that the public sees, in the order of the
-//!                         schema: its words, 4 bytes each; of text and bytes the content, after its length in 4 bytes
+//!                         schema: its words, 4 bytes each; of text, bytes and arrays the content, after its length in 4 bytes
 //!   digest of a region  = the sum over its objects of (digest XOR (slot × 256 + generation)) × 0x9e3779b1
 //! ```
 //!
@@ -14,7 +14,7 @@
 
 use netloom_wire::Alias;
 use netloom_wire::hash::Fnv32;
-use netloom_wire::schema::{Audience, FieldKind};
+use netloom_wire::schema::Audience;
 
 use crate::class::Class;
 use crate::codec::Blobs;
@@ -30,12 +30,12 @@ pub(crate) fn object_digest(number: u8, class: &Class, words: &[i32], blobs: &im
     let visible = class.visible(Audience::Public);
     let mut hash = Fnv32::new().with(&[number]);
     for (index, field) in class.fields().iter().enumerate().filter(|(index, _)| visible >> index & 1 != 0) {
-        hash = match field.kind {
-            FieldKind::Text { .. } | FieldKind::Bytes { .. } => {
+        hash = match field.kind.content_bytes_max() {
+            Some(_) => {
                 let content = blobs.blob(index);
                 hash.with(&(content.len() as u32).to_le_bytes()).with(content)
             }
-            _ => {
+            None => {
                 let own = &words[field.first..field.first + field.count];
                 own.iter().fold(hash, |hash, word| hash.with(&word.to_le_bytes()))
             }

@@ -5,11 +5,12 @@
 //! ```
 //!
 //! An entry is sent when an object enters a peer's sight, when the meaning of its words changes (another profile, another
-//! sector origin, another parent), and when no baseline is left. Both sides then start from the same words.
+//! sector origin, another parent), and when no baseline is left. Both sides then start from the same words. Fields that
+//! are delivered reliably are no part of it.
 
 use netloom_wire::quantize::Rotation;
 use netloom_wire::record::RECORD_BYTES_MAX;
-use netloom_wire::schema::{Audience, FieldKind, PropertyReader, Value, write_properties};
+use netloom_wire::schema::{Array, Audience, FieldKind, PropertyReader, Value, write_properties};
 use netloom_wire::{
     Alias, ByteReader, ByteSink, ByteWriter, Name, NameRegistry, Profile, ReadError, Record, SectorOrigin,
     Sequence8, WriteError,
@@ -93,7 +94,7 @@ pub fn write_entry(
     Ok(start + length)
 }
 
-/// Reads an entry: what it says, its words, and how many bytes it took. Contents of text and bytes go to `blob`.
+/// Reads an entry: what it says, its words, and how many bytes it took. Contents of texts, bytes and arrays go to `blob`.
 pub fn read_entry(
     bytes: &[u8],
     classes: &ClassTable,
@@ -119,7 +120,8 @@ pub fn read_entry(
     if let Some(block) = record.properties {
         let mut properties = PropertyReader::new(class.schema(), ByteReader::new(block))?;
         while let Some((index, value)) = properties.poll_property()? {
-            let field = class.fields().get(index).ok_or(ReadError::InvalidField)?;
+            let field = class.fields().get(index).filter(|field| field.count > 0);
+            let field = field.ok_or(ReadError::InvalidField)?;
             store(field, index, value, words, &mut blob)?;
         }
         properties.into_reader().finish()?;
@@ -154,6 +156,9 @@ pub fn value_of<'a>(field: &FieldWords, words: &[i32], profile: Profile, content
         FieldKind::Rotation(_) => Value::Rotation(rotation(own, profile)),
         FieldKind::Text { .. } => Value::Text(std::str::from_utf8(content).unwrap_or_default()),
         FieldKind::Bytes { .. } => Value::Bytes(content),
+        FieldKind::Array { element, .. } => {
+            field.kind.read_content(content).unwrap_or(Value::Array(Array::empty(element)))
+        }
     }
 }
 
@@ -217,8 +222,9 @@ fn store(
             own[3] = triple.raw.into();
         }
         Value::Rotation(_) => return Err(ReadError::InvalidField),
-        Value::Text(text) => blob(index, text.as_bytes()),
-        Value::Bytes(bytes) => blob(index, bytes),
+        Value::Text(_) | Value::Bytes(_) | Value::Array(_) => {
+            blob(index, value.content().unwrap_or_default());
+        }
     }
     Ok(())
 }
@@ -261,4 +267,92 @@ fn wide(words: &[i32]) -> u64 {
 fn set_wide(words: &mut [i32], value: u64) {
     words[0] = value as i32;
     words[1] = (value >> 32) as i32;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netloom_wire::Schema;
+    use netloom_wire::quantize::{WordRange, Words3};
+    use netloom_wire::schema::{Delivery, Field, SyncFlags};
+
+    struct Full;
+
+    impl Blobs for Full {
+        fn blob(&self, field: usize) -> &[u8] {
+            if field == 2 { &[7; 512] } else { &[] }
+        }
+    }
+
+    /// As many bytes as a class can have: 64 fields, 96 words, contents up to their limit, everything raw.
+    #[test]
+    fn the_longest_entry_fits_and_returns() {
+        let public = SyncFlags::PUBLIC_SYNC;
+        let mut builder = Schema::builder("everything")
+            .field("position", FieldKind::Position(Profile::High), public, 255)
+            .field("rotation", FieldKind::Rotation(Profile::None), public, 254)
+            .field("content", FieldKind::Bytes { bytes_max: 512 }, public, 253);
+        for number in 0..61 {
+            let kind = if number < 26 { FieldKind::U64 } else { FieldKind::Int(WordRange::ALL) };
+            builder = builder.field(&format!("field{number}"), kind, public, 9);
+        }
+        let class = Class::new(builder.build().unwrap()).unwrap();
+        assert_eq!((class.word_count(), class.fields().len()), (WORDS_MAX, 64));
+        let table = ClassTable::new(vec![class]).unwrap();
+        let class = table.class(ClassId(0), Profile::None).unwrap();
+        let mut words = [i32::MAX; WORDS_MAX];
+        words[..3].copy_from_slice(&Words3::raw([1.0, 2.0, 3.0]).words);
+        words[3] = 1;
+        words[4..8].copy_from_slice(&rotation_words(Rotation::Raw([0.0, 0.6, 0.0, 0.8])));
+        words[8] = 0;
+        let entry = Entry {
+            alias: Alias { slot: 1, generation: 2 },
+            class: 0,
+            audience: Audience::Owner,
+            parent: Some(3),
+            profile: Profile::None,
+            origin: SectorOrigin::default(),
+            teleport: true,
+        };
+        let mut out = [0; ENTRY_BYTES_MAX];
+        let length = write_entry(&entry, class, &words, &Full, Sequence8(0), &mut out).unwrap();
+        let mut read = [0; WORDS_MAX];
+        let mut contents = Vec::new();
+        let keep = |field, content: &[u8]| contents.push((field, content.to_vec()));
+        assert_eq!(read_entry(&out[..length], &table, &mut read, keep), Ok((entry, length)));
+        assert_eq!((read, contents), (words, vec![(2, vec![7; 512])]));
+    }
+
+    #[test]
+    fn a_reliable_field_is_no_part_of_an_entry() {
+        let text = FieldKind::Text { bytes_max: 9 };
+        let table = |delivery| {
+            let field = Field::new("log", text, SyncFlags::PUBLIC_SYNC, 2).delivered(delivery);
+            let schema =
+                Schema::builder("thing").with(field).field("on", FieldKind::Bool, SyncFlags::PUBLIC_SYNC, 1);
+            ClassTable::new(vec![Class::new(schema.build().unwrap()).unwrap()]).unwrap()
+        };
+        let (latest, reliable) = (table(Delivery::Latest), table(Delivery::Reliable));
+        let entry = Entry {
+            alias: Alias { slot: 1, generation: 2 },
+            class: 0,
+            audience: Audience::Public,
+            parent: None,
+            profile: Profile::Standard,
+            origin: SectorOrigin::default(),
+            teleport: false,
+        };
+        let written = |table: &ClassTable| {
+            let class = table.class(ClassId(0), Profile::Standard).unwrap();
+            let mut out = vec![0; ENTRY_BYTES_MAX];
+            let length = write_entry(&entry, class, &[1; WORDS_MAX], &(), Sequence8(0), &mut out).unwrap();
+            out.truncate(length);
+            out
+        };
+        let read =
+            |table: &ClassTable, bytes: &[u8]| read_entry(bytes, table, &mut [0; WORDS_MAX], |_, _| {});
+        assert_eq!(written(&latest).len(), written(&reliable).len() + 2, "an index and an empty text");
+        assert!(read(&reliable, &written(&reliable)).is_ok());
+        assert_eq!(read(&reliable, &written(&latest)), Err(ReadError::InvalidField));
+    }
 }

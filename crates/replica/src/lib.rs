@@ -9,6 +9,7 @@ pub mod codec;
 mod digest;
 pub mod entry;
 pub mod limits;
+pub mod property;
 pub mod server;
 pub mod snapshot;
 pub mod world;

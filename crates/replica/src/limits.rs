@@ -6,6 +6,10 @@ pub const VERSIONS_KEPT: usize = 32;
 /// Words of one object. Larger objects are several objects.
 pub const WORDS_MAX: usize = 96;
 
+/// Contents of one object that ride in snapshots: texts, bytes and arrays. Beside every other field that [`WORDS_MAX`]
+/// allows, an entry with so much still fits a record, and an update with so much a snapshot.
+pub const LATEST_CONTENT_BYTES_MAX: usize = 512;
+
 /// Kinds of objects: the class on the wire is one byte.
 pub const CLASSES_MAX: usize = 256;
 

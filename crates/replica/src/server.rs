@@ -37,8 +37,9 @@ use crate::arena::Arena;
 use crate::bits::Bits;
 use crate::codec::Codes;
 use crate::digest::REGIONS_MAX;
+use crate::property::PropertyCounters;
 use crate::world::{ObjectIndex, World, WorldError};
-use append::{Appending, Gaps};
+use append::{Appending, Gaps, Scribe};
 use audit::Digests;
 use cache::{Cache, Encoder, Present};
 use choose::{Choosing, Worker};
@@ -47,6 +48,7 @@ use peer::{Peer, Scene};
 use priority::Weights;
 use setting::SettingError;
 
+pub use append::Written;
 pub use config::{Heartbeat, ServerConfig};
 pub use peer::PeerConfig;
 
@@ -64,10 +66,10 @@ pub struct ReplicaServer {
     gaps: Gaps,
     cache: Cache,
     peers: Vec<Option<Box<Peer>>>,
-    /// One for each thread that chooses, one that encodes shared codes, one that encodes private ones.
+    /// One for each thread of a phase.
     workers: Vec<Worker>,
     encoders: Vec<Encoder>,
-    privates: Vec<Encoder>,
+    scribes: Vec<Scribe>,
     /// Who may see each object, by its slot in the world.
     audiences: Vec<VisibleTo>,
     /// Objects with a version of this tick.
@@ -90,7 +92,7 @@ impl ReplicaServer {
             importance: Vec::new(),
             heartbeat: config.heartbeat,
         };
-        let encoder = || vec![Encoder::new(0, config.arena_bytes)];
+        let encoder = || Encoder::new(0, config.arena_bytes);
         Ok(ReplicaServer {
             world,
             interest: Interest::new(config.policy)?,
@@ -100,8 +102,8 @@ impl ReplicaServer {
             cache: Cache::default(),
             peers: Vec::new(),
             workers: vec![Worker::default()],
-            encoders: encoder(),
-            privates: encoder(),
+            encoders: vec![encoder()],
+            scribes: vec![Scribe { encoder: encoder(), ..Scribe::default() }],
             audiences: Vec::new(),
             changed: Bits::default(),
             digests: Digests::default(),
@@ -128,12 +130,21 @@ impl ReplicaServer {
 
     /// How many codes were made since the beginning: with sharing, far fewer than were sent.
     pub fn encodes(&self) -> u64 {
-        self.encoders.iter().chain(&self.privates).map(Encoder::encodes).sum()
+        self.all_encoders().map(Encoder::encodes).sum()
     }
 
     /// The memory of long codes, one for each worker: how full it is, and whether it ever was too small.
     pub fn arenas(&self) -> impl Iterator<Item = &Arena> {
-        self.encoders.iter().chain(&self.privates).map(Encoder::arena)
+        self.all_encoders().map(Encoder::arena)
+    }
+
+    fn all_encoders(&self) -> impl Iterator<Item = &Encoder> {
+        self.encoders.iter().chain(self.scribes.iter().map(|scribe| &scribe.encoder))
+    }
+
+    /// What was written since the beginning.
+    pub fn written(&self) -> Written {
+        self.scribes.iter().fold(Written::default(), |all, scribe| all.and(scribe.written))
     }
 
     /// Restricts who may see an object. Said before the tick in which it appears, nobody else ever hears of it.
@@ -193,7 +204,8 @@ impl ReplicaServer {
         let objects = self.world.versions().len();
         self.cache.begin(objects);
         self.workers.iter_mut().for_each(|worker| worker.wanted.begin(objects));
-        self.encoders.iter_mut().chain(&mut self.privates).for_each(Encoder::begin);
+        let own = self.scribes.iter_mut().map(|scribe| &mut scribe.encoder);
+        self.encoders.iter_mut().chain(own).for_each(Encoder::begin);
         self.note_changes(objects);
         self.update_owned();
         self.update_interest();
@@ -287,10 +299,23 @@ impl ReplicaServer {
         if self.workers.iter().any(|worker| !worker.wanted.is_empty()) {
             self.encode();
         }
-        let ReplicaServer { world, codes, gaps, cache, peers, encoders, privates, tick, .. } = self;
+        let ReplicaServer { world, codes, gaps, cache, peers, encoders, scribes, tick, .. } = self;
         let peer = find(peers, peer)?;
         let present = Present { world, codes, tick: *tick };
-        Appending { present, cache, encoders, gaps }.write(peer, privates.first_mut()?, sequence, out)
+        Appending { present, cache, encoders, gaps }.write(peer, scribes.first_mut()?, sequence, out)
+    }
+
+    /// The next message for a peer's reliable-ordered channel: a value of a field of which every one must arrive
+    /// ([`Delivery::Reliable`](netloom_wire::schema::Delivery)). Its length in `out`, of
+    /// [`PROPERTY_MESSAGE_BYTES_MAX`](crate::property::PROPERTY_MESSAGE_BYTES_MAX) at most. Poll while the channel has
+    /// room: a peer that falls far behind gets the newest values only.
+    pub fn poll_property(&mut self, peer: ReplicaPeer, out: &mut [u8]) -> Option<usize> {
+        find(&mut self.peers, peer)?.properties.poll_property(&self.world, out)
+    }
+
+    /// What became of the values that a peer must all receive; `None` for a peer that is gone.
+    pub fn property_counters(&self, peer: ReplicaPeer) -> Option<PropertyCounters> {
+        Some(self.peers.get(peer.0 as usize)?.as_ref()?.properties.counters())
     }
 
     /// A snapshot arrived, or was lost.

@@ -54,6 +54,8 @@ pub struct Header {
     pub flags: Flags,
     /// The baselines that most updates use.
     pub ages: Option<Ages>,
+    /// The digest of a region.
+    pub digest: Option<(u16, u32)>,
 }
 
 /// Reads the start of a snapshot.
@@ -73,7 +75,11 @@ pub fn read_header(payload: &[u8]) -> Result<(Header, ByteReader<'_>), ReadError
         (Some(newer), older) if newer > 0 && older.is_none_or(|older| older > newer) => Some((newer, older)),
         _ => return Err(ReadError::OutOfRange),
     };
-    Ok((Header { flags, ages }, reader))
+    let digest = match flags.contains(Flags::DIGEST) {
+        true => Some((reader.read_u16()?, reader.read_u32()?)),
+        false => None,
+    };
+    Ok((Header { flags, ages, digest }, reader))
 }
 
 impl Header {

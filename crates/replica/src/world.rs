@@ -68,6 +68,7 @@ use netloom_wire::{ObjectId, Profile, QuantizeCounters, SectorOrigin, Tick};
 
 use crate::class::{Class, ClassId};
 use crate::limits::OBJECTS_MAX;
+use crate::property::PropertyLog;
 use class_table::Shape;
 use family::Family;
 use history::Histories;
@@ -112,11 +113,14 @@ pub struct WorldConfig {
     pub objects_max: usize,
     /// Send ticks per second, above 0 to 1,000: gives the speed of objects that have no velocity field.
     pub ticks_per_second: f32,
+    /// How much of what reliable fields were set to is kept for peers that have not taken it yet, in bytes: 131,072 to
+    /// 67,108,864. Nothing is allocated if no class has such a field.
+    pub property_log_bytes: usize,
 }
 
 impl Default for WorldConfig {
     fn default() -> WorldConfig {
-        WorldConfig { objects_max: 65_536, ticks_per_second: 20.0 }
+        WorldConfig { objects_max: 65_536, ticks_per_second: 20.0, property_log_bytes: 1 << 20 }
     }
 }
 
@@ -209,8 +213,9 @@ pub struct World {
     transforms: Vec<Transform>,
     family: Family,
     histories: Histories,
-    /// The contents of text and byte fields, by slot and then by their number in the class.
+    /// The contents of text, byte and array fields, by slot and then by their number in the class.
     contents: Vec<Vec<Vec<u8>>>,
+    property_log: PropertyLog,
 
     positions: Vec<[f32; 3]>,
     speeds: Vec<f32>,
@@ -245,9 +250,15 @@ impl World {
         within("objects_max", config.objects_max as f64, 1.0, OBJECTS_MAX as f64, "1 to 1048576")?;
         let rate = f64::from(config.ticks_per_second);
         within("ticks_per_second", rate, f64::MIN_POSITIVE, 1_000.0, "above 0 to 1000")?;
+        let log_bytes = config.property_log_bytes as f64;
+        within("property_log_bytes", log_bytes, 131_072.0, 67_108_864.0, "131072 to 67108864")?;
+        let classes = ClassTable::new(classes)?;
+        let property_log =
+            PropertyLog::new(if classes.has_reliable() { config.property_log_bytes } else { 0 });
         Ok(World {
             config,
-            classes: ClassTable::new(classes)?,
+            classes,
+            property_log,
             ids: BTreeMap::new(),
             generations: Vec::new(),
             flags: Vec::new(),
@@ -292,7 +303,6 @@ impl World {
     pub fn spawn(&mut self, spawn: Spawn) -> Result<ObjectIndex, WorldError> {
         let unknown = WorldError::UnknownClass { class: spawn.class.0, count: self.classes.len() };
         let shape = self.classes.shape(spawn.class).ok_or(unknown)?;
-        let content_count = shape.content_count;
         let settings = Settings {
             id: spawn.id,
             class: spawn.class,
@@ -328,10 +338,9 @@ impl World {
         self.versions[slot] = self.committed.unwrap_or_default();
         // Differs from every place, so that the first commit reports the object as moved.
         self.positions[slot] = [f32::NAN; 3];
-        self.contents[slot].iter_mut().for_each(Vec::clear);
-        self.contents[slot].resize_with(content_count, Vec::new);
         self.family.open(slot);
         self.open_words(slot);
+        self.open_contents(slot);
         self.touch_slot(slot);
         Ok(self.index_of(slot))
     }
@@ -398,6 +407,11 @@ impl World {
     /// All objects that are attached to others, by slot.
     pub fn attached(&self) -> impl Iterator<Item = Object<'_>> {
         self.family.attached().iter().filter_map(|slot| self.at(slot))
+    }
+
+    /// What reliable fields were set to of late.
+    pub fn property_log(&self) -> &PropertyLog {
+        &self.property_log
     }
 
     /// How often a value could not be quantized faithfully.

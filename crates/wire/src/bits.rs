@@ -83,7 +83,10 @@ impl<'a> BitWriter<'a> {
     /// Appends a run of at most 56 bits if it fits, and says whether it did. One that does not fit is no failure.
     #[inline]
     pub fn try_append(&mut self, run: u64, count: u32) -> bool {
-        debug_assert!(count <= STORE_BITS_MAX && run & !low_mask(count) == 0, "bits above the count must be zero");
+        debug_assert!(
+            count <= STORE_BITS_MAX && run & !low_mask(count) == 0,
+            "bits above the count must be zero"
+        );
         let fits = self.bit_len() + count as usize <= self.buffer.len() * 8;
         if fits {
             self.store(run, count);
@@ -157,6 +160,15 @@ impl<'a> BitWriter<'a> {
     pub fn finish(self) -> Result<usize, WriteError> {
         match self.fault {
             None => Ok(self.byte + usize::from(self.pending_count > 0)),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// The bytes written, as [`finish`](BitWriter::finish) counts them.
+    pub fn into_bytes(self) -> Result<&'a mut [u8], WriteError> {
+        let length = self.byte + usize::from(self.pending_count > 0);
+        match self.fault {
+            None => self.buffer.get_mut(..length).ok_or(WriteError::BufferFull),
             Some(error) => Err(error),
         }
     }

@@ -4,23 +4,28 @@
 //! object stand in one table, built once, with a hash over its canonical form; the handshake compares the hashes and
 //! nothing is ever decoded with another table than it was encoded with.
 //!
-//! The table also decides who sees a field and who may write it ([`SyncFlags`]), and its order is the order on the wire:
-//! hottest first, so that a changed mask of the usual changes is short.
+//! The table also decides who sees a field and who may write it ([`SyncFlags`]), and whether the newest value of a text,
+//! byte run or array is enough or every one must arrive ([`Delivery`]). Its order is the order on the wire: hottest
+//! first, so that a changed mask of the usual changes is short.
 //!
 //! A table that forgets a field is the classic mistake. [`schema_for!`](crate::schema_for) builds the table of a struct
 //! and does not compile unless every field is listed:
 //!
 //! ```
-//! use netloom_wire::schema::{FieldKind, SyncFlags};
+//! use netloom_wire::schema::{Delivery, ElementKind, FieldKind, SyncFlags};
 //!
-//! struct Player { health: f32, score: i32 }
+//! struct Player { health: f32, score: i32, items: Vec<u64>, diary: String }
 //!
+//! let items = FieldKind::Array { element: ElementKind::Name, count_max: 20 };
 //! let schema = netloom_wire::schema_for!(Player {
 //!     health: FieldKind::quantized(0.0, 100.0, 1)?, SyncFlags::PUBLIC_SYNC, 200;
 //!     score: FieldKind::int(0, 1_000_000)?, SyncFlags::OWNER_SYNC, 10;
+//!     items: items, SyncFlags::OWNER_SYNC, 5;
+//!     diary: FieldKind::Text { bytes_max: 10_000 }, SyncFlags::OWNER_SYNC, 1, Delivery::Reliable;
 //! })?;
 //! assert_eq!(schema.index_of("health"), Some(0));
-//! # let Player { health: _, score: _ } = (Player { health: 1.0, score: 2 });
+//! # let Player { health: _, score: _, items: _, diary: _ } =
+//! #     (Player { health: 1.0, score: 2, items: vec![], diary: String::new() });
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -34,13 +39,17 @@
 //! });
 //! ```
 
+mod array;
 mod bit_value;
+mod delivery;
 mod flags;
 mod kind;
 mod property;
 
+pub use array::{Array, ArrayReader, ArrayWriter, ElementKind};
+pub use delivery::Delivery;
 pub use flags::{Audience, FlagsError, SyncFlags, Writer};
-pub use kind::{BLOB_BYTES_MAX, BitWidth, FieldKind, Value};
+pub use kind::{BLOB_BYTES_MAX, BitWidth, FieldKind, RELIABLE_BYTES_MAX, Value};
 pub use property::{PropertyReader, write_properties};
 
 use crate::bytes::{ByteSink, MessageBuffer};
@@ -60,9 +69,27 @@ pub struct Field {
     kind: FieldKind,
     flags: SyncFlags,
     hotness: u8,
+    delivery: Delivery,
 }
 
 impl Field {
+    /// A field that rides in snapshots.
+    pub fn new(name: &str, kind: FieldKind, flags: SyncFlags, hotness: u8) -> Field {
+        Field { name: name.into(), kind, flags, hotness, delivery: Delivery::default() }
+    }
+
+    /// The same field, delivered in another way; only fields of variable length have the choice.
+    #[must_use]
+    pub fn delivered(self, delivery: Delivery) -> Field {
+        Field { delivery, ..self }
+    }
+
+    /// The same field with values of another kind.
+    #[must_use]
+    pub fn with_kind(self, kind: FieldKind) -> Field {
+        Field { kind, ..self }
+    }
+
     /// What it is called.
     pub fn name(&self) -> &str {
         &self.name
@@ -81,6 +108,11 @@ impl Field {
     /// How often it changes compared with others; larger comes first on the wire.
     pub fn hotness(&self) -> u8 {
         self.hotness
+    }
+
+    /// How it reaches those who see it.
+    pub fn delivery(&self) -> Delivery {
+        self.delivery
     }
 }
 
@@ -148,10 +180,16 @@ pub struct SchemaBuilder {
 }
 
 impl SchemaBuilder {
-    /// Adds a field. Of two equally hot fields the one added first comes first.
+    /// Adds a field that rides in snapshots. Of two equally hot fields the one added first comes first.
     #[must_use]
-    pub fn field(mut self, name: &str, kind: FieldKind, flags: SyncFlags, hotness: u8) -> SchemaBuilder {
-        self.fields.push(Field { name: name.into(), kind, flags, hotness });
+    pub fn field(self, name: &str, kind: FieldKind, flags: SyncFlags, hotness: u8) -> SchemaBuilder {
+        self.with(Field::new(name, kind, flags, hotness))
+    }
+
+    /// Adds a field.
+    #[must_use]
+    pub fn with(mut self, field: Field) -> SchemaBuilder {
+        self.fields.push(field);
         self
     }
 
@@ -189,11 +227,19 @@ fn check_name(name: &str) -> Result<(), SchemaError> {
 }
 
 fn check_kind(field: &Field) -> Result<(), SchemaError> {
-    match field.kind {
-        FieldKind::Text { bytes_max } | FieldKind::Bytes { bytes_max } if bytes_max > BLOB_BYTES_MAX => {
-            Err(SchemaError::BlobLimit { field: field.name.to_string(), bytes_max })
+    let name = || field.name.to_string();
+    let limit = field.delivery.content_bytes_max();
+    match (field.kind, field.kind.content_bytes_max()) {
+        (kind, _) if kind.bit_width().max() == 0 => Err(SchemaError::ZeroWidth { field: name() }),
+        (FieldKind::Array { element, .. }, _) if element.bit_width() == 0 => {
+            Err(SchemaError::ZeroWidth { field: name() })
         }
-        kind if kind.bit_width().max() == 0 => Err(SchemaError::ZeroWidth { field: field.name.to_string() }),
+        (_, Some(bytes)) if bytes > usize::from(limit) => {
+            Err(SchemaError::BlobLimit { field: name(), bytes, limit, delivery: field.delivery })
+        }
+        (_, None) if field.delivery == Delivery::Reliable => {
+            Err(SchemaError::ReliableFixedSize { field: name() })
+        }
         _ => Ok(()),
     }
 }
@@ -206,7 +252,7 @@ fn canonical_bytes(name: &str, fields: &[Field]) -> Vec<u8> {
     for field in fields {
         buffer.write_str(&field.name, FIELD_NAME_BYTES_MAX);
         field.kind.write_canonical(&mut buffer);
-        buffer.write_u8(field.flags.bits());
+        buffer.write_u8(field.flags.bits() | field.delivery.bit());
     }
     buffer.as_bytes().to_vec()
 }
@@ -238,13 +284,25 @@ pub enum SchemaError {
         /// The field.
         field: String,
     },
-    /// A string or byte field is too long for a datagram.
-    #[error("field \"{field}\" has bytes_max {bytes_max}, allowed are 1 to {BLOB_BYTES_MAX}")]
+    /// A string, byte or array field is too long for the way in which it is delivered.
+    #[error(
+        "field \"{field}\" takes up to {bytes} bytes, delivered as {delivery:?} it may take 1 to {limit}"
+    )]
     BlobLimit {
         /// The field.
         field: String,
-        /// The limit asked for.
-        bytes_max: u16,
+        /// The longest content of its kind.
+        bytes: usize,
+        /// The longest content that may be.
+        limit: u16,
+        /// How it is delivered.
+        delivery: Delivery,
+    },
+    /// A field of fixed size was to be delivered reliably.
+    #[error("field \"{field}\" has a fixed size: only texts, bytes and arrays can be delivered reliably")]
+    ReliableFixedSize {
+        /// The field.
+        field: String,
     },
     /// The sync flags of a field contradict each other.
     #[error("field \"{field}\": {source}")]
@@ -258,16 +316,20 @@ pub enum SchemaError {
 
 /// Builds the [`Schema`] of a struct, and does not compile unless every field of the struct is listed.
 ///
-/// Each line is `field: kind, flags, hotness;`. The value is a `Result<Schema, SchemaError>`.
+/// Each line is `field: kind, flags, hotness;` or `field: kind, flags, hotness, delivery;`. The value is a
+/// `Result<Schema, SchemaError>`.
 #[macro_export]
 macro_rules! schema_for {
-    ($type:ident { $($field:ident: $kind:expr, $flags:expr, $hotness:expr;)+ }) => {{
+    ($type:ident { $($field:ident: $kind:expr, $flags:expr, $hotness:expr $(, $delivery:expr)?;)+ }) => {{
         #[allow(dead_code)]
         fn every_field_is_listed(value: &$type) {
             let $type { $($field: _),+ } = value;
         }
         $crate::schema::Schema::builder(stringify!($type))
-            $(.field(stringify!($field), $kind, $flags, $hotness))+
+            $(.with(
+                $crate::schema::Field::new(stringify!($field), $kind, $flags, $hotness)
+                    $(.delivered($delivery))?
+            ))+
             .build()
     }};
 }

@@ -115,6 +115,17 @@ fn schemas() -> Vec<Seed> {
         seed(target, "block", &[&[0], &fields, block.as_bytes()]),
         seed(target, "bits", &[&[2], &fields, &[0x2b; 24]]),
         seed(target, "name_with_text", &[&[1, 0], &[9, 1], &[1, 0], &name, &[6], b"health"]),
+        // Two arrays, of at most 20 bools and of at most 300 digits.
+        seed(
+            target,
+            "arrays",
+            &[
+                &[0, 1],
+                &[12, 0, 20, 0, 9],
+                &[12, 1, 0, 0, 0, 0, 9, 0, 0, 0, 44, 1, 8],
+                &[2, 0, 10, 0xa5, 0x03, 1, 3, 0x97, 0x05],
+            ],
+        ),
         seed(
             target,
             "rotations_and_scales",

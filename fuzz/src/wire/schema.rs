@@ -1,6 +1,9 @@
 //! Schemas that nobody would write, and property blocks in both of their forms.
 
-use netloom_wire::schema::{FieldKind, PropertyReader, SyncFlags, write_properties};
+use netloom_wire::schema::{
+    BLOB_BYTES_MAX, Delivery, ElementKind, Field, FieldKind, PropertyReader, RELIABLE_BYTES_MAX, SyncFlags,
+    Value, write_properties,
+};
 use netloom_wire::{
     BitReader, BitWriter, ByteReader, MessageBuffer, NameMode, NameRegistry, Profile, Schema,
 };
@@ -30,13 +33,15 @@ fn build_schema(input: &mut Input<'_>) -> Option<Schema> {
     let count = input.choice(FIELD_NAMES.len()) + 1;
     for name in &FIELD_NAMES[..count] {
         let kind = field_kind(input)?;
-        builder = builder.field(name, kind, SyncFlags::PUBLIC_SYNC, input.u8());
+        let field = Field::new(name, kind, SyncFlags::PUBLIC_SYNC, input.u8());
+        let is_long = kind.content_bytes_max().is_some_and(|bytes| bytes > usize::from(BLOB_BYTES_MAX));
+        builder = builder.with(if is_long { field.delivered(Delivery::Reliable) } else { field });
     }
     builder.build().ok()
 }
 
 fn field_kind(input: &mut Input<'_>) -> Option<FieldKind> {
-    Some(match input.choice(12) {
+    Some(match input.choice(13) {
         0 => FieldKind::Bool,
         1 => FieldKind::int(input.i32(), input.i32()).ok()?,
         2 => FieldKind::quantized(f64::from(input.i32()), f64::from(input.i32()), input.u16().into()).ok()?,
@@ -48,7 +53,21 @@ fn field_kind(input: &mut Input<'_>) -> Option<FieldKind> {
         8 => FieldKind::Velocity(input.pick(Profile::ALL)),
         9 => FieldKind::Name,
         10 => FieldKind::Text { bytes_max: input.u16() },
-        _ => FieldKind::Bytes { bytes_max: input.u16() },
+        11 => FieldKind::Bytes { bytes_max: input.u16() },
+        _ => FieldKind::Array { element: element_kind(input)?, count_max: input.u16() },
+    })
+}
+
+fn element_kind(input: &mut Input<'_>) -> Option<ElementKind> {
+    Some(match input.choice(6) {
+        0 => ElementKind::Bool,
+        1 => ElementKind::int(input.i32(), input.i32()).ok()?,
+        2 => {
+            ElementKind::quantized(f64::from(input.i32()), f64::from(input.i32()), input.u16().into()).ok()?
+        }
+        3 => ElementKind::F32,
+        4 => ElementKind::U64,
+        _ => ElementKind::Name,
     })
 }
 
@@ -70,17 +89,33 @@ fn read_block(schema: &Schema, bytes: &[u8], mode: NameMode) {
         // The text of a name is not part of its value, so there is nothing to write it back from.
         return;
     }
+    for &(index, value) in &values {
+        check_content(schema, index, value);
+    }
     let consumed = properties.into_reader().position();
     let mut sink = MessageBuffer::new(usize::MAX);
     write_properties(schema, &values, &NameRegistry::new(0), &mut sink);
     assert_eq!(sink.finish(), Ok(&bytes[..consumed]));
 }
 
+/// A content alone stands for the same value, and an array yields what it holds by index and in turn.
+fn check_content(schema: &Schema, index: usize, value: Value<'_>) {
+    let kind = schema.fields()[index].kind();
+    let Some(content) = value.content() else {
+        return;
+    };
+    assert_eq!(kind.read_content(content), Ok(value));
+    if let Value::Array(array) = value {
+        assert!(array.iter().enumerate().all(|(index, element)| array.get(index) == Some(element)));
+        assert_eq!(array.iter().count(), array.len());
+    }
+}
+
 fn read_bit_values(schema: &Schema, bytes: &[u8]) {
     let mut again = vec![0; bytes.len() + 8];
     let mut writer = BitWriter::new(&mut again);
     let mut reader = BitReader::new(bytes);
-    let mut scratch = [0; 1000];
+    let mut scratch = [0; RELIABLE_BYTES_MAX as usize];
     for field in schema.fields() {
         let before = reader.bit_position();
         let Ok(value) = field.kind().read_bits(&mut reader, &mut scratch) else {

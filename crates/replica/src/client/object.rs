@@ -175,6 +175,18 @@ impl ClientObject {
         }
     }
 
+    /// Takes over what the same object was told reliably before this entry of it, as far as it may still be seen.
+    pub(super) fn inherit(&mut self, before: &mut ClientObject, class: &Class) {
+        if before.entry.alias != self.entry.alias || before.entry.class != self.entry.class {
+            return;
+        }
+        let fields = class.reliable(self.audience());
+        let pairs = self.contents.iter_mut().zip(&mut before.contents).enumerate();
+        for (_, (kept, content)) in pairs.filter(|(field, _)| fields >> field & 1 != 0) {
+            std::mem::swap(kept, content);
+        }
+    }
+
     fn row(&self, row: usize) -> &[i32] {
         &self.words[row * self.word_count..(row + 1) * self.word_count]
     }

@@ -25,10 +25,6 @@ pub fn tick(payload: &[u8], newest: Option<Tick>) -> Result<Tick, ReadError> {
 impl ReplicaClient {
     pub(super) fn apply(&mut self, tick: Tick, payload: &[u8]) -> Result<(), SnapshotError> {
         let (header, mut reader) = read_header(payload)?;
-        let expected = match header.flags.contains(Flags::DIGEST) {
-            true => Some((reader.read_u16()?, reader.read_u32()?)),
-            false => None,
-        };
         if header.flags.contains(Flags::LEAVES) {
             for _ in 0..reader.read_varint_up_to(EXISTENCE_PER_SNAPSHOT_MAX as u64)? {
                 let alias = Alias { slot: reader.read_u16()?, generation: reader.read_u8()? };
@@ -50,7 +46,7 @@ impl ReplicaClient {
         }
         // A snapshot that newer ones overtook says nothing about the present.
         let is_present = self.newest.is_none_or(|newest| !newest.is_newer_than(tick));
-        if let Some((region, digest)) = expected.filter(|_| is_present) {
+        if let Some((region, digest)) = header.digest.filter(|_| is_present) {
             self.compare(region, digest)?;
         }
         Ok(())
@@ -118,6 +114,9 @@ impl ReplicaClient {
         }
         let mut object = Box::new(ClientObject::new(entry, tick, class, &words));
         self.contents.iter().for_each(|(field, content)| object.set_content(field, content));
+        if let Some(before) = &mut self.objects[slot] {
+            object.inherit(before, class);
+        }
         let before = self.objects[slot].replace(object);
         match before.filter(|before| before.is_in_sight()) {
             Some(before) if before.alias() == entry.alias => self.tell(ClientEvent::Refreshed(entry.alias)),

@@ -5,7 +5,7 @@
 //!
 //!   integer, quantized float   residual against the newer baseline (netloom_wire::delta::residual)
 //!   scale, velocity            1 bit "raw" where the kind may be, then three residuals; in full if the baseline is raw
-//!   text, bytes                residual of the change number, then length and content
+//!   text, bytes, array         residual of the change number, then the value in full
 //!   everything else            in full (the bit form of its kind)
 //! ```
 
@@ -83,14 +83,12 @@ impl<'a> Others<'a> {
             let field = &self.class.fields()[index];
             let (words, base) = (slice(self.current, field), slice(self.newer, field));
             match field.kind {
-                FieldKind::Text { bytes_max } | FieldKind::Bytes { bytes_max } => {
+                FieldKind::Text { .. } | FieldKind::Bytes { .. } | FieldKind::Array { .. } => {
                     write_residual(words[0], base[0], WordRange::ALL, codes.word(), writer);
-                    let content = blobs.blob(index);
-                    if matches!(field.kind, FieldKind::Text { .. }) && core::str::from_utf8(content).is_err()
-                    {
-                        return writer.fail(WriteError::FieldMismatch);
+                    match field.kind.read_content(blobs.blob(index)) {
+                        Ok(value) => field.kind.write_bits(value, writer),
+                        Err(_) => return writer.fail(WriteError::FieldMismatch),
                     }
-                    FieldKind::Bytes { bytes_max }.write_bits(Value::Bytes(content), writer);
                 }
                 _ => write_field(field, words, base, codes, writer),
             }
@@ -132,14 +130,11 @@ pub(super) fn read(
         let field = &class.fields()[index];
         let target = &mut words[field.first..field.first + field.count];
         match field.kind {
-            FieldKind::Text { .. } | FieldKind::Bytes { .. } => {
+            FieldKind::Text { .. } | FieldKind::Bytes { .. } | FieldKind::Array { .. } => {
                 target[0] = read_residual(target[0], WordRange::ALL, codes.word(), reader)?;
                 let mut scratch = [0; BLOB_BYTES_MAX as usize];
-                match field.kind.read_bits(reader, &mut scratch)? {
-                    Value::Text(text) => blob(index, text.as_bytes()),
-                    Value::Bytes(bytes) => blob(index, bytes),
-                    _ => return Err(ReadError::InvalidField),
-                }
+                let value = field.kind.read_bits(reader, &mut scratch)?;
+                blob(index, value.content().ok_or(ReadError::InvalidField)?);
             }
             _ => read_field(field, codes, reader, target)?,
         }
@@ -211,7 +206,7 @@ pub(super) fn read_whole(
         Value::Rotation(Rotation::Raw(quaternion)) => {
             put(target, &quaternion.map(|value| value.to_bits() as i32))
         }
-        Value::Text(_) | Value::Bytes(_) => return Err(ReadError::InvalidField),
+        Value::Text(_) | Value::Bytes(_) | Value::Array(_) => return Err(ReadError::InvalidField),
     }
     Ok(())
 }

@@ -69,7 +69,7 @@ proptest! {
             }
             changed |= 1 << index;
             expected[place.clone()].copy_from_slice(&scene.current.words[place]);
-            if matches!(field.kind, FieldKind::Text { .. } | FieldKind::Bytes { .. }) {
+            if field.kind.content_bytes_max().is_some() {
                 sent.push((index, scene.current.contents[index].clone()));
             }
         }

@@ -48,6 +48,50 @@ fn with_common((bits, length): (u64, u32)) -> (u32, u32) {
     (bits as u32 | 1 << length, length + 1)
 }
 
+/// One of those who write snapshots: makes codes that only one peer needs, and counts.
+#[derive(Debug, Default)]
+pub(super) struct Scribe {
+    pub encoder: Encoder,
+    pub written: Written,
+}
+
+/// What was written since the beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Snapshots.
+    pub snapshots: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Objects that entered, repeats included.
+    pub entries: u64,
+    /// Objects that left, repeats included.
+    pub leaves: u64,
+    /// Objects that changed.
+    pub updates: u64,
+}
+
+impl Written {
+    fn note(&mut self, flight: &Flight, bytes: usize, updates: usize) {
+        self.snapshots += 1;
+        self.bytes += bytes as u64;
+        self.entries += flight.enters.len() as u64;
+        self.leaves += flight.leaves.len() as u64;
+        self.updates += updates as u64;
+    }
+
+    /// What two wrote.
+    #[must_use]
+    pub(super) fn and(self, other: Written) -> Written {
+        Written {
+            snapshots: self.snapshots + other.snapshots,
+            bytes: self.bytes + other.bytes,
+            entries: self.entries + other.entries,
+            leaves: self.leaves + other.leaves,
+            updates: self.updates + other.updates,
+        }
+    }
+}
+
 /// What everyone who writes snapshots of this tick reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Appending<'a> {
@@ -62,7 +106,7 @@ impl Appending<'_> {
     pub fn write(
         &self,
         peer: &mut Peer,
-        private: &mut Encoder,
+        scribe: &mut Scribe,
         sequence: u64,
         out: &mut [u8],
     ) -> Option<usize> {
@@ -95,7 +139,7 @@ impl Appending<'_> {
             flags = if flight.enters.is_empty() { flags } else { flags.with(Flags::ENTERS) };
         }
         let count = match ages {
-            Some(ages) => self.write_updates(peer, private, ages, &mut flight, &mut out[at..]),
+            Some(ages) => self.write_updates(peer, scribe, ages, &mut flight, &mut out[at..]),
             None => (0, 0),
         };
         if count.1 > 0 {
@@ -107,7 +151,8 @@ impl Appending<'_> {
             return None;
         }
         write_header(tick, flags, ages, out);
-        peer.handle_sent(flight, at, count.1);
+        scribe.written.note(&flight, at, count.1);
+        peer.handle_sent(flight, at);
         Some(at)
     }
 
@@ -115,7 +160,7 @@ impl Appending<'_> {
     fn write_updates(
         &self,
         peer: &mut Peer,
-        private: &mut Encoder,
+        scribe: &mut Scribe,
         common: Ages,
         flight: &mut Flight,
         out: &mut [u8],
@@ -155,7 +200,7 @@ impl Appending<'_> {
                         break;
                     }
                 } else {
-                    match self.write_other(peer, private, slot, (gap, common), &mut writer) {
+                    match self.write_other(peer, scribe, slot, (gap, common), &mut writer) {
                         Outcome::Written => {}
                         Outcome::Skipped => continue,
                         Outcome::Full => {
@@ -173,6 +218,7 @@ impl Appending<'_> {
                 break;
             }
         }
+        peer.learn(writer.bit_len(), count);
         let bytes = writer.finish().unwrap_or(0);
         if count == 0 {
             return (0, 0);
@@ -191,7 +237,7 @@ impl Appending<'_> {
     fn write_other(
         &self,
         peer: &mut Peer,
-        private: &mut Encoder,
+        scribe: &mut Scribe,
         slot: usize,
         (gap, common): (u32, Ages),
         writer: &mut BitWriter<'_>,
@@ -203,7 +249,7 @@ impl Appending<'_> {
         };
         let code = match self.cache.row(key) {
             Some(row) => self.cache.code(row, object, self.encoders),
-            None => private.private(key, object, self.present),
+            None => scribe.encoder.private(key, object, self.present),
         };
         let length = match code {
             Code::NoBaseline => {
@@ -260,7 +306,7 @@ impl Peer {
     }
 
     /// A snapshot went out: what it holds starts again at zero.
-    fn handle_sent(&mut self, flight: Flight, bytes: usize, updates: usize) {
+    fn handle_sent(&mut self, flight: Flight, bytes: usize) {
         self.outlook.budget_left -= bytes;
         self.chosen.subtract(&flight.updates);
         self.held.dirty.subtract(&flight.updates);
@@ -269,20 +315,20 @@ impl Peer {
                 self.accounts.reset(&[slot as u16]);
             }
         }
-        self.learn(bytes, updates);
         if let Some(lost) = self.flights.push(flight) {
             self.handle_outcome(lost, false, 1);
         }
     }
 
-    /// Learns what an update takes.
-    fn learn(&mut self, bytes: usize, updates: usize) {
-        if updates < 8 {
+    /// Learns what an update takes: quickly when that is more than was thought, slowly when it is less.
+    fn learn(&mut self, bits: usize, updates: usize) {
+        if updates == 0 {
             return;
         }
-        let bits = (bytes * 8).div_ceil(updates) as u32;
-        let estimate = &mut self.outlook.estimate_bits;
-        *estimate = if bits > *estimate { bits } else { (*estimate * 7 + bits + 1) / 8 };
+        let bits = 16 * bits.div_ceil(updates) as u32;
+        let learned = &mut self.outlook.learned_bits_16;
+        *learned = if bits > *learned { (*learned + bits) / 2 } else { (*learned * 15 + bits) / 16 };
+        self.outlook.estimate_bits = (*learned).div_ceil(16);
     }
 }
 

@@ -14,8 +14,8 @@ use super::priority::{Cadence, DistanceCurve, PickScratch, Picking, Tiers, Weigh
 use super::wanted::{Key, Wanted};
 use crate::bits::ones;
 
-/// Tick, flags, both ages, the counts of all parts, and a digest.
-pub(super) const FRAME_BYTES: usize = 5 + 6 + AUDIT_BYTES;
+/// Tick, flags, both ages and the count of updates.
+pub(super) const FRAME_BYTES: usize = 3 + 2 + 2;
 
 /// What a leave and an entry take, roughly.
 const LEAVE_BYTES: usize = 5;
@@ -58,6 +58,12 @@ impl Peer {
     ) {
         self.look(scene, &mut worker.interest);
         self.find_existence(scene);
+        self.audit_due = match choosing.heartbeat {
+            Heartbeat::Digest { ticks } if budget_bytes >= AUDIT_BUDGET_BYTES_MIN => {
+                self.audit(scene.digests, scene.world, scene.tick, ticks)
+            }
+            _ => None,
+        };
         self.chosen.set_intersection(&self.held.known, &self.held.dirty);
         let count = self.chosen.len();
         self.plan(budget_bytes, count, scene.tick);
@@ -69,14 +75,12 @@ impl Peer {
         } else if self.outlook.has_accounts {
             self.accounts.clear();
             self.outlook.has_accounts = false;
+            self.outlook.is_starved = false;
         }
-        self.audit_due = None;
-        match choosing.heartbeat {
-            Heartbeat::Resend { ticks } if fits => self.add_heartbeats(count, room_bits, scene.tick, ticks),
-            Heartbeat::Digest { ticks } if budget_bytes >= AUDIT_BUDGET_BYTES_MIN => {
-                self.audit_due = self.audit(scene.digests, scene.world, scene.tick, ticks);
-            }
-            _ => {}
+        if let Heartbeat::Resend { ticks } = choosing.heartbeat
+            && fits
+        {
+            self.add_heartbeats(count, room_bits, scene.tick, ticks);
         }
         self.want(scene.tick, &mut worker.wanted);
     }
@@ -84,17 +88,22 @@ impl Peer {
     /// Splits the budget. Entries have what updates are not expected to need, and all of it in every fourth tick: a
     /// quarter of the whole, without making an entry that is larger than that impossible.
     fn plan(&mut self, budget_bytes: usize, updates: usize, tick: Tick) {
+        let leaves = self.leaves_due.len() * LEAVE_BYTES;
+        let updates_bytes = updates * self.outlook.estimate_bits as usize / 8;
+        let expected = self.frame_bytes() + leaves + updates_bytes;
         let outlook = &mut self.outlook;
         outlook.budget_left = budget_bytes;
-        let leaves = self.leaves_due.len() * LEAVE_BYTES;
-        let expected = FRAME_BYTES + leaves + updates * outlook.estimate_bits as usize / 8;
         let has_all = updates == 0 || tick.0.is_multiple_of(ENTRIES_TURN_TICKS);
         outlook.entries_left = if has_all { budget_bytes } else { budget_bytes.saturating_sub(expected) };
     }
 
+    fn frame_bytes(&self) -> usize {
+        FRAME_BYTES + if self.audit_due.is_some() { AUDIT_BYTES } else { 0 }
+    }
+
     fn updates_room_bits(&self) -> u64 {
         let entries = (self.entries_due.len() * ENTRY_BYTES).min(self.outlook.entries_left);
-        let taken = FRAME_BYTES + self.leaves_due.len() * LEAVE_BYTES + entries;
+        let taken = self.frame_bytes() + self.leaves_due.len() * LEAVE_BYTES + entries;
         self.outlook.budget_left.saturating_sub(taken) as u64 * 8
     }
 
@@ -149,6 +158,7 @@ impl Peer {
             &mut self.picked,
         );
         self.outlook.is_tight = self.picked.len() < self.pending.len();
+        self.outlook.is_starved = self.picked.len() * 2 < self.pending.len();
         self.chosen.clear();
         self.picked.iter().for_each(|slot| self.chosen.insert(usize::from(*slot)));
     }

@@ -17,6 +17,9 @@ use netloom_wire::Tick;
 use crate::bits::{Bits, ones};
 use crate::limits::{BASELINE_AGE_MAX, VERSIONS_KEPT};
 
+/// Baselines up to this age are worth waiting for one that is shared.
+const SHARED_AGE_MAX: u32 = 16;
+
 /// The newest acknowledged state, and the one before it or the same again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pair {
@@ -120,6 +123,18 @@ impl Held {
             *uniform = joined;
         }
         self.common = new_common;
+    }
+
+    /// Adds those of some slots whose baselines are older than peers need to share.
+    pub fn add_outdated(&self, slots: &Bits, now: Tick, outdated: &mut Bits) {
+        let is_old = |pair: Pair| now.0.wrapping_sub(pair.newer.0) > SHARED_AGE_MAX;
+        let common_is_old = is_old(self.common);
+        for at in 0..slots.words().len() {
+            let uniform = slots.word(at) & self.uniform.word(at);
+            let others = ones(slots.word(at) & !uniform).filter(|bit| is_old(self.pairs[at * 64 + bit]));
+            let old = others.fold(if common_is_old { uniform } else { 0 }, |all, bit| all | 1 << bit);
+            outdated.words_mut()[at] |= old;
+        }
     }
 
     /// The same for states of objects at rest, of which newer ones may have arrived: those are left out.

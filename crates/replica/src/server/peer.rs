@@ -13,6 +13,7 @@ use super::interest::{Changes, Interest, Membership, Policy, Scratch, Viewer, Vi
 use super::priority::{Accounts, Pending, Phases, ViewCone};
 use super::slots::{Phase, Slot, Slots};
 use crate::bits::Bits;
+use crate::property::PropertyPeer;
 use crate::world::{Object, OwnerId, TeamId, World};
 
 /// How many refused ticks are remembered, for acknowledgements that come later.
@@ -72,6 +73,10 @@ pub(super) struct Peer {
     /// The region that was last looked at for its digest, and what is to be sent of it.
     pub audited: usize,
     pub audit_due: Option<(u16, u32)>,
+    /// Fields of which every value arrives.
+    pub properties: PropertyPeer,
+    /// Slots that the peer has since the last selection.
+    arrived: Vec<u16>,
     scratch: Bits,
     /// Snapshots that arrived since the last selection and became no baselines.
     settling: Vec<Flight>,
@@ -90,12 +95,15 @@ pub(super) struct Outlook {
     pub budget_left: usize,
     /// Bytes of those for entries.
     pub entries_left: usize,
-    /// What an update takes.
+    /// What an update takes: on average, in sixteenths, and as it is reckoned with.
+    pub learned_bits_16: u32,
     pub estimate_bits: u32,
     /// Ticks from a snapshot to the news that it arrived.
     pub round_ticks: u32,
     /// Whether the last tick's choice did not fit.
     pub is_tight: bool,
+    /// Whether it had less than half of what it wanted.
+    pub is_starved: bool,
     /// Whether any account may be above zero.
     pub has_accounts: bool,
 }
@@ -136,13 +144,17 @@ impl Peer {
             outlook: Outlook {
                 budget_left: 0,
                 entries_left: 0,
+                learned_bits_16: 16 * FIRST_ESTIMATE_BITS,
                 estimate_bits: FIRST_ESTIMATE_BITS,
                 round_ticks: 1,
                 is_tight: false,
+                is_starved: false,
                 has_accounts: false,
             },
             audited: 0,
             audit_due: None,
+            properties: PropertyPeer::new(world.property_log()),
+            arrived: Vec::new(),
             scratch: Bits::default(),
             settling: Vec::new(),
             selected: None,
@@ -177,7 +189,8 @@ impl Peer {
             self.follow_parents(scene);
         }
         self.note_changes(scene);
-        self.settle();
+        self.begin_properties(world);
+        self.settle(tick);
         self.selected = Some(tick);
         self.is_changed = false;
     }
@@ -211,6 +224,7 @@ impl Peer {
     fn hide(&mut self, object: u32, tick: Tick) {
         let Some(number) = self.slots.leave(object, tick) else { return };
         let at = usize::from(number);
+        self.properties.leave(object as usize);
         self.held.forget(at);
         self.held.dirty.remove(at);
         self.entering.retain(|entering| *entering != number);
@@ -256,6 +270,18 @@ impl Peer {
         }
     }
 
+    /// Every value of the fields that need it, from now on, for objects that the peer has now.
+    fn begin_properties(&mut self, world: &World) {
+        for number in self.arrived.drain(..) {
+            let Some(slot) = self.slots.get(number).filter(|slot| slot.phase == Phase::Present) else {
+                continue;
+            };
+            let Some(seen) = world.at(self.slots.objects()[usize::from(number)] as usize) else { continue };
+            let fields = seen.class().reliable(slot.audience);
+            self.properties.enter(world.property_log(), self.slots.alias(number), seen.index(), fields);
+        }
+    }
+
     /// Notes what changed since the last selection.
     fn note_changes(&mut self, scene: &Scene<'_>) {
         let Scene { world, changed, tick, .. } = *scene;
@@ -289,6 +315,7 @@ impl Peer {
         }
         slot.frame = seen.frame();
         slot.audience = audience;
+        self.properties.restrict(object as usize, seen.class().reliable(audience));
         self.set_special(number, &seen, audience);
         self.tell_anew(number);
     }
@@ -320,12 +347,14 @@ impl Peer {
     pub fn handle_outcome(&mut self, sequence: u64, acked: bool, baseline_ticks: u32) {
         let Some((flight, older)) = self.flights.take(sequence) else { return };
         let acked = acked && !self.refused.contains(&flight.tick);
+        // Of what mostly does not fit, peers are sent different things at different times: there is little to share.
+        let is_baseline = self.outlook.is_starved || flight.tick.0.is_multiple_of(baseline_ticks);
         if acked {
             let round_ticks =
                 self.selected.map_or(1, |now| now.distance(flight.tick) + 1).clamp(1, 64) as u32;
             self.outlook.round_ticks = (self.outlook.round_ticks * 3 + round_ticks).div_ceil(4);
             self.flights.overtake(older, &flight.updates);
-            if flight.tick.0.is_multiple_of(baseline_ticks) {
+            if is_baseline {
                 self.held.handle_acked(&flight.updates, flight.tick);
             }
         } else {
@@ -341,13 +370,14 @@ impl Peer {
                 (true, Phase::Entering) if is_current => {
                     slot.phase = Phase::Present;
                     self.entering.retain(|entering| *entering != entry.slot);
+                    self.arrived.push(entry.slot);
                     self.held.handle_entered(entry.slot.into(), flight.tick);
                 }
                 // Told once more before the first was known to have arrived.
-                (true, Phase::Present) if is_current => {
-                    if flight.tick.is_newer_than(self.held.pair(entry.slot.into()).newer) {
-                        self.held.handle_entered(entry.slot.into(), flight.tick);
-                    }
+                (true, Phase::Present)
+                    if is_current && flight.tick.is_newer_than(self.held.pair(entry.slot.into()).newer) =>
+                {
+                    self.held.handle_entered(entry.slot.into(), flight.tick);
                 }
                 (false, Phase::Entering) => slot.sent = None,
                 (false, Phase::Present) => self.held.dirty.insert(entry.slot.into()),
@@ -365,20 +395,20 @@ impl Peer {
                 slot.sent = None;
             }
         }
-        let is_spare = acked && !flight.tick.0.is_multiple_of(baseline_ticks);
-        match is_spare {
+        match acked && !is_baseline {
             true => self.settling.push(flight),
             false => self.flights.give_back(flight),
         }
     }
 
-    /// States that arrived and became no baselines do so after all for objects that have come to rest: they are the
-    /// last ones.
-    fn settle(&mut self) {
+    /// States that arrived and became no baselines do so after all for objects that have come to rest, of which they are
+    /// the last ones, and for objects that are sent so seldom that the next one to be shared may come too late.
+    fn settle(&mut self, tick: Tick) {
         while let Some(flight) = self.settling.pop() {
             self.scratch.copy_from(&flight.updates);
             self.scratch.subtract(&self.held.dirty);
             self.flights.subtract_later(0, &mut self.scratch);
+            self.held.add_outdated(&flight.updates, tick, &mut self.scratch);
             self.held.handle_rested(&mut self.scratch, flight.tick);
             self.flights.give_back(flight);
         }

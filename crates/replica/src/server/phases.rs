@@ -37,7 +37,7 @@
 
 use std::ops::Range;
 
-use super::append::Appending;
+use super::append::{Appending, Scribe};
 use super::cache::{ENCODERS_MAX, Encoder, Present, Row};
 use super::choose::{Choosing, Worker};
 use super::peer::{Peer, Scene};
@@ -87,7 +87,7 @@ impl EncodeJob<'_> {
 #[derive(Debug)]
 pub struct AppendJob<'a> {
     appending: Appending<'a>,
-    private: &'a mut Encoder,
+    scribe: &'a mut Scribe,
     peers: Share<'a>,
 }
 
@@ -100,7 +100,7 @@ impl AppendJob<'_> {
     /// As [`ReplicaServer::poll_snapshot`], for a peer of this job.
     pub fn poll_snapshot(&mut self, peer: ReplicaPeer, sequence: u64, out: &mut [u8]) -> Option<usize> {
         let peer = self.peers.get(peer)?;
-        self.appending.write(peer, self.private, sequence, out)
+        self.appending.write(peer, self.scribe, sequence, out)
     }
 }
 
@@ -161,13 +161,14 @@ impl ReplicaServer {
     /// The last phase in at most `count` jobs, 1 to 64.
     pub fn append_jobs(&mut self, count: usize) -> impl Iterator<Item = AppendJob<'_>> {
         let count = count.clamp(1, ENCODERS_MAX);
-        while self.privates.len() < count {
-            self.privates.push(Encoder::new(0, self.arena_bytes));
+        while self.scribes.len() < count {
+            let encoder = Encoder::new(0, self.arena_bytes);
+            self.scribes.push(Scribe { encoder, ..Scribe::default() });
         }
-        let ReplicaServer { world, codes, gaps, cache, peers, encoders, privates, tick, .. } = self;
+        let ReplicaServer { world, codes, gaps, cache, peers, encoders, scribes, tick, .. } = self;
         let present = Present { world, codes, tick: *tick };
         let appending = Appending { present, cache, encoders, gaps };
-        let shares = shares(peers, count).zip(privates);
-        shares.map(move |(peers, private)| AppendJob { appending, private, peers })
+        let shares = shares(peers, count).zip(scribes);
+        shares.map(move |(peers, scribe)| AppendJob { appending, scribe, peers })
     }
 }

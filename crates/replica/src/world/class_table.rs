@@ -5,7 +5,7 @@
 //! kept four times, with the kinds of its position and rotation replaced. Both sides derive the same table from the
 //! same list. Scales and velocities stay as the class declares them.
 
-use netloom_wire::schema::FieldKind;
+use netloom_wire::schema::{Audience, FieldKind};
 use netloom_wire::{Profile, Schema};
 
 use super::Settings;
@@ -77,6 +77,11 @@ impl ClassTable {
         self.hash
     }
 
+    /// Whether any class has a field that is delivered reliably to anyone.
+    pub fn has_reliable(&self) -> bool {
+        self.classes.iter().any(|[class, ..]| class.reliable(Audience::Owner) != 0)
+    }
+
     pub(super) fn shape(&self, id: ClassId) -> Option<&Shape> {
         self.shapes.get(usize::from(id.0))
     }
@@ -111,12 +116,10 @@ impl Shape {
             _ => None,
         });
         let mut content_count = 0;
-        let contents = fields.iter().map(|field| match field.kind {
-            FieldKind::Text { .. } | FieldKind::Bytes { .. } => {
-                content_count += 1;
-                Some(content_count - 1)
-            }
-            _ => None,
+        let contents = fields.iter().map(|field| {
+            field.kind.content_bytes_max()?;
+            content_count += 1;
+            Some(content_count - 1)
         });
         let contents = contents.collect();
         let profile = position.or(rotation).unwrap_or_default();
@@ -132,7 +135,7 @@ fn in_profile(class: &Class, profile: Profile) -> Result<Class, ClassError> {
             FieldKind::Rotation(_) => FieldKind::Rotation(profile),
             other => other,
         };
-        builder.field(field.name(), kind, field.flags(), field.hotness())
+        builder.with(field.clone().with_kind(kind))
     });
     Class::new(builder.build().expect("a schema with another profile is as valid as the original"))
 }

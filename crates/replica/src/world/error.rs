@@ -110,6 +110,14 @@ pub enum ValueError {
         /// The limit of the field.
         bytes_max: u16,
     },
+    /// An array has too many elements.
+    #[error("{count} elements, at most {count_max} are allowed")]
+    TooMany {
+        /// How many.
+        count: usize,
+        /// The limit of the field.
+        count_max: u16,
+    },
 }
 
 /// Why a client's write was refused.

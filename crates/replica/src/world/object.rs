@@ -116,7 +116,7 @@ impl<'a> Object<'a> {
         Some(value_of(own, draft, self.profile(), self.content(field)))
     }
 
-    /// The content of a text or byte field; empty for other fields.
+    /// The content of a text, byte or array field; empty for other fields.
     pub fn content(&self, field: usize) -> &'a [u8] {
         let shape = self.world.classes.shape_of(self.settings());
         match shape.contents.get(field) {

@@ -31,7 +31,7 @@ pub(super) fn store_default(kind: FieldKind, words: &mut [i32]) {
     }
 }
 
-/// Writes `value` to the words of a field. Texts and bytes have no words of their own and are refused here.
+/// Writes `value` to the words of a field. Texts, bytes and arrays have no words of their own and are refused here.
 pub(super) fn store(
     kind: FieldKind,
     value: Value<'_>,
@@ -49,7 +49,9 @@ pub(super) fn store(
             words[0] = value as i32;
             words[1] = (value >> 32) as i32;
         }
-        (FieldKind::Text { .. } | FieldKind::Bytes { .. }, _) => return Err(ValueError::WrongKind),
+        (FieldKind::Text { .. } | FieldKind::Bytes { .. } | FieldKind::Array { .. }, _) => {
+            return Err(ValueError::WrongKind);
+        }
         (_, value) => {
             check(kind, value)?;
             match value {

@@ -1,9 +1,9 @@
 //! What the game, and through it a client, can change about an object.
 //!
 //! Values become words at once, so that a value that does not fit is noticed where it is given. Nothing of it is seen by
-//! peers before the next commit.
+//! peers before the next commit, fields that are delivered reliably excepted.
 
-use netloom_wire::schema::{FieldKind, Value, Writer};
+use netloom_wire::schema::{Audience, FieldKind, Value, Writer};
 use netloom_wire::{Profile, QuantizeCounters, SectorOrigin};
 
 use super::error::{ValueError, WorldError, WriteRefused};
@@ -13,6 +13,8 @@ use super::value::{self, store_rotation, store_triple};
 use super::{Object, ObjectIndex, OwnerId, TeamId, World, checked_priority, checked_radius, flag};
 use crate::class::FieldWords;
 use crate::entry::value_of;
+use crate::limits::LATEST_CONTENT_BYTES_MAX;
+use crate::property::default_content;
 
 impl World {
     /// Moves an object: in the world, or relative to its parent if it is attached.
@@ -62,7 +64,8 @@ impl World {
     }
 
     /// Sets a field. A quantized field takes its word or a float; a place or rotation takes words of the object's
-    /// profile, relative to its origin.
+    /// profile, relative to its origin. A field that is delivered reliably is on its way at once: it does not wait for a
+    /// commit, and each value that it is set to arrives.
     pub fn set(&mut self, index: ObjectIndex, field: usize, value: Value<'_>) -> Result<(), WorldError> {
         let slot = self.slot_of(index)?;
         let own = self.class_of(slot).fields().get(field).copied();
@@ -245,32 +248,58 @@ impl World {
         own: FieldWords,
         value: Value<'_>,
     ) -> Result<(), ValueError> {
-        if let Some((content, bytes_max)) = content_of(own.kind, value)? {
-            if self.write_content(slot, field, content, bytes_max) {
-                let moved = &mut self.histories.draft_mut(slot)[own.first];
-                *moved = moved.wrapping_add(1);
+        if let Some(content) = content_of(own.kind, value)? {
+            if self.write_content(slot, field, own.kind, content) {
+                self.pass_on_content(slot, field, own, content);
             }
-        } else {
-            let words = &mut self.histories.draft_mut(slot)[own.first..own.first + own.count];
-            value::store(own.kind, value, words, &mut self.quantize_counters)?;
-            self.read_back(slot, &own);
+            return Ok(());
         }
+        let words = &mut self.histories.draft_mut(slot)[own.first..own.first + own.count];
+        value::store(own.kind, value, words, &mut self.quantize_counters)?;
+        self.read_back(slot, &own);
         self.touch_slot(slot);
         Ok(())
     }
 
     /// Whether the content is another than before.
-    fn write_content(&mut self, slot: usize, field: usize, content: &[u8], bytes_max: u16) -> bool {
+    fn write_content(&mut self, slot: usize, field: usize, kind: FieldKind, content: &[u8]) -> bool {
         let Some(&Some(number)) = self.shape_of(slot).contents.get(field) else { return false };
         let own = &mut self.contents[slot][usize::from(number)];
         if own == content {
             return false;
         }
         own.clear();
-        // At once as large as it may become, so that later writes never allocate.
-        own.reserve_exact(usize::from(bytes_max));
+        // At once as large as it may become, so that later writes never allocate; but nothing is set aside for the
+        // longest that a reliable field could ever hold.
+        own.reserve_exact(kind.content_bytes_max().unwrap_or(0).min(LATEST_CONTENT_BYTES_MAX));
         own.extend_from_slice(content);
         true
+    }
+
+    /// A content changed: its number moves, or if it has none because it is delivered reliably, it is logged.
+    fn pass_on_content(&mut self, slot: usize, field: usize, own: FieldWords, content: &[u8]) {
+        if own.count > 0 {
+            let number = &mut self.histories.draft_mut(slot)[own.first];
+            *number = number.wrapping_add(1);
+            self.touch_slot(slot);
+        } else if self.class_of(slot).reliable(Audience::Owner) >> field & 1 != 0 {
+            let index = self.index_of(slot);
+            self.property_log.push(index, field, content);
+        }
+    }
+
+    /// Gives a new object contents of its own, none of which its slot held before.
+    pub(super) fn open_contents(&mut self, slot: usize) {
+        let settings = &self.settings[slot];
+        let (class, shape) = (self.classes.class_of(settings), self.classes.shape_of(settings));
+        let contents = &mut self.contents[slot];
+        contents.iter_mut().for_each(Vec::clear);
+        contents.resize_with(shape.content_count, Vec::new);
+        for (field, number) in class.fields().iter().zip(&shape.contents) {
+            if let Some(number) = number {
+                contents[usize::from(*number)].extend_from_slice(default_content(field.kind));
+            }
+        }
     }
 
     /// A place or rotation that was set as words becomes the one that everything else is computed from.
@@ -317,16 +346,27 @@ impl World {
     }
 }
 
-/// The bytes of a text or byte value for a field of that kind, and how many it may have; `None` for other fields.
-fn content_of(kind: FieldKind, value: Value<'_>) -> Result<Option<(&[u8], u16)>, ValueError> {
-    let (bytes, bytes_max) = match (kind, value) {
-        (FieldKind::Text { bytes_max }, Value::Text(text)) => (text.as_bytes(), bytes_max),
-        (FieldKind::Bytes { bytes_max }, Value::Bytes(bytes)) => (bytes, bytes_max),
-        (FieldKind::Text { .. } | FieldKind::Bytes { .. }, _) => return Err(ValueError::WrongKind),
-        _ => return Ok(None),
-    };
-    match bytes.len() <= usize::from(bytes_max) {
-        true => Ok(Some((bytes, bytes_max))),
-        false => Err(ValueError::TooLong { bytes: bytes.len(), bytes_max }),
+/// The content of a value for a field of variable length; `None` for other fields.
+fn content_of(kind: FieldKind, value: Value<'_>) -> Result<Option<&[u8]>, ValueError> {
+    match (kind, value) {
+        (FieldKind::Text { bytes_max }, Value::Text(text)) if text.len() > usize::from(bytes_max) => {
+            Err(ValueError::TooLong { bytes: text.len(), bytes_max })
+        }
+        (FieldKind::Bytes { bytes_max }, Value::Bytes(bytes)) if bytes.len() > usize::from(bytes_max) => {
+            Err(ValueError::TooLong { bytes: bytes.len(), bytes_max })
+        }
+        (FieldKind::Array { element, .. }, Value::Array(array)) if array.element() != element => {
+            Err(ValueError::WrongKind)
+        }
+        (FieldKind::Array { count_max, .. }, Value::Array(array)) if array.len() > usize::from(count_max) => {
+            Err(ValueError::TooMany { count: array.len(), count_max })
+        }
+        (FieldKind::Text { .. }, Value::Text(_))
+        | (FieldKind::Bytes { .. }, Value::Bytes(_))
+        | (FieldKind::Array { .. }, Value::Array(_)) => Ok(value.content()),
+        (FieldKind::Text { .. } | FieldKind::Bytes { .. } | FieldKind::Array { .. }, _) => {
+            Err(ValueError::WrongKind)
+        }
+        _ => Ok(None),
     }
 }

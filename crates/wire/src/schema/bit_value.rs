@@ -3,6 +3,7 @@
 //! Words are sent as their distance from the smallest one, in as many bits as the range needs; nothing is aligned, since
 //! encoded runs are appended at any bit position.
 
+use super::array::{Array, ArrayWriter, ElementKind};
 use super::kind::{FieldKind, TripleForm, Value};
 use crate::bits::{BitReader, BitWriter};
 use crate::error::{ReadError, WriteError};
@@ -31,6 +32,9 @@ impl FieldKind {
                 write_blob(text.as_bytes(), bytes_max, writer)
             }
             (FieldKind::Bytes { bytes_max }, Value::Bytes(bytes)) => write_blob(bytes, bytes_max, writer),
+            (FieldKind::Array { element, count_max }, Value::Array(array)) if array.element() == element => {
+                write_array(array, count_max, writer)
+            }
             (_, Value::Word(word)) => match self.word_range() {
                 Some(range) => write_word(word, range, writer),
                 None => writer.fail(WriteError::FieldMismatch),
@@ -39,7 +43,8 @@ impl FieldKind {
         }
     }
 
-    /// Reads a value in its bit form. Strings and byte runs are copied into `scratch`, which must hold the longest.
+    /// Reads a value in its bit form. Strings, byte runs and arrays are copied into `scratch`, which must hold the
+    /// longest [content](FieldKind::content_bytes_max).
     pub fn read_bits<'s>(
         self,
         reader: &mut BitReader<'_>,
@@ -61,6 +66,9 @@ impl FieldKind {
                 Value::Text(core::str::from_utf8(bytes).map_err(|_| ReadError::InvalidUtf8)?)
             }
             FieldKind::Bytes { bytes_max } => Value::Bytes(read_blob(bytes_max, reader, scratch)?),
+            FieldKind::Array { element, count_max } => {
+                Value::Array(read_array(element, count_max, reader, scratch)?)
+            }
         })
     }
 
@@ -158,4 +166,27 @@ fn read_blob<'s>(
         *byte = reader.read_bits(8)? as u8;
     }
     Ok(target)
+}
+
+fn write_array(array: Array<'_>, count_max: u16, writer: &mut BitWriter<'_>) {
+    if array.len() > usize::from(count_max) {
+        return writer.fail(WriteError::TooLong);
+    }
+    writer.write_ranged(array.len() as u64, u64::from(count_max));
+    writer.append_slice(array.packed(), array.len() * array.element().bit_width() as usize);
+}
+
+fn read_array<'s>(
+    element: ElementKind,
+    count_max: u16,
+    reader: &mut BitReader<'_>,
+    scratch: &'s mut [u8],
+) -> Result<Array<'s>, ReadError> {
+    let count = reader.read_ranged(u64::from(count_max))?;
+    let mut array = ArrayWriter::new(element, count_max, scratch);
+    for _ in 0..count {
+        array.push(element.read(reader)?);
+    }
+    // Every element is in range and there are not too many, so that only the room can be lacking.
+    array.finish().map_err(|_| ReadError::TooLong)
 }

@@ -1,13 +1,18 @@
 //! The kinds of values that a field can hold, and their byte form.
 
+use super::array::{Array, ElementKind};
+use crate::bits::bits_for;
 use crate::bytes::{ByteReader, ByteSink};
 use crate::error::{ReadError, WriteError};
 use crate::layout::{Fine, Layout, Raw, Small, read_raw, read_scale, write_raw, write_scale};
 use crate::name::{Name, Resolve};
 use crate::quantize::{Profile, QuantizedRange, RangeError, Rotation, WordRange, Words3};
 
-/// The longest string or byte field, so that a property block fits a record.
+/// The longest content of a field that rides in snapshots, so that a property block fits a record.
 pub const BLOB_BYTES_MAX: u16 = 1000;
+
+/// The longest content of a field that is delivered reliably: with the four bytes that name object and field, 64 KiB.
+pub const RELIABLE_BYTES_MAX: u16 = u16::MAX - 3;
 
 /// What values a field takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,13 +39,20 @@ pub enum FieldKind {
     Name,
     /// A string of at most so many bytes of UTF-8.
     Text {
-        /// The limit, 1 to [`BLOB_BYTES_MAX`].
+        /// The limit, 1 to [`BLOB_BYTES_MAX`], or to [`RELIABLE_BYTES_MAX`] if it is delivered reliably.
         bytes_max: u16,
     },
     /// At most so many bytes.
     Bytes {
-        /// The limit, 1 to [`BLOB_BYTES_MAX`].
+        /// The limit, as of a text.
         bytes_max: u16,
+    },
+    /// At most so many values of one kind.
+    Array {
+        /// What they are.
+        element: ElementKind,
+        /// The limit, 1 to as many as the limit of a text holds.
+        count_max: u16,
     },
 }
 
@@ -65,6 +77,20 @@ pub enum Value<'a> {
     Text(&'a str),
     /// Of [`FieldKind::Bytes`].
     Bytes(&'a [u8]),
+    /// Of [`FieldKind::Array`].
+    Array(Array<'a>),
+}
+
+impl<'a> Value<'a> {
+    /// The content of a value of variable length: the bytes of a text, a byte run, or the encoded form of an array.
+    pub fn content(self) -> Option<&'a [u8]> {
+        match self {
+            Value::Text(text) => Some(text.as_bytes()),
+            Value::Bytes(bytes) => Some(bytes),
+            Value::Array(array) => Some(array.content()),
+            _ => None,
+        }
+    }
 }
 
 /// How many bits a value takes.
@@ -111,6 +137,36 @@ impl FieldKind {
         }
     }
 
+    /// The longest content of a value of variable length; `None` for kinds of fixed size.
+    pub fn content_bytes_max(self) -> Option<usize> {
+        match self {
+            FieldKind::Text { bytes_max } | FieldKind::Bytes { bytes_max } => Some(usize::from(bytes_max)),
+            FieldKind::Array { element, count_max } => Some(element.content_bytes_max(count_max)),
+            _ => None,
+        }
+    }
+
+    /// The value that a whole [content](Value::content) stands for.
+    pub fn read_content(self, content: &[u8]) -> Result<Value<'_>, ReadError> {
+        let is_too_long = |bytes_max: u16| content.len() > usize::from(bytes_max);
+        match self {
+            FieldKind::Text { bytes_max } | FieldKind::Bytes { bytes_max } if is_too_long(bytes_max) => {
+                Err(ReadError::TooLong)
+            }
+            FieldKind::Text { .. } => {
+                Ok(Value::Text(core::str::from_utf8(content).map_err(|_| ReadError::InvalidUtf8)?))
+            }
+            FieldKind::Bytes { .. } => Ok(Value::Bytes(content)),
+            FieldKind::Array { element, count_max } => {
+                let mut reader = ByteReader::new(content);
+                let array = Array::read(element, count_max, &mut reader)?;
+                reader.finish()?;
+                Ok(Value::Array(array))
+            }
+            _ => Err(ReadError::InvalidField),
+        }
+    }
+
     /// How many bits a value takes in the bit form.
     pub fn bit_width(self) -> BitWidth {
         match self {
@@ -128,9 +184,14 @@ impl FieldKind {
                 Some(TripleForm { .. }) => BitWidth::UpTo(1 + 3 * 32),
                 None => BitWidth::Fixed(3 * 32),
             },
-            FieldKind::Text { bytes_max: 0 } | FieldKind::Bytes { bytes_max: 0 } => BitWidth::Fixed(0),
+            FieldKind::Text { bytes_max: 0 }
+            | FieldKind::Bytes { bytes_max: 0 }
+            | FieldKind::Array { count_max: 0, .. } => BitWidth::Fixed(0),
             FieldKind::Text { bytes_max } | FieldKind::Bytes { bytes_max } => {
-                BitWidth::UpTo(crate::bits::bits_for(u64::from(bytes_max)) + 8 * u32::from(bytes_max))
+                BitWidth::UpTo(bits_for(u64::from(bytes_max)) + 8 * u32::from(bytes_max))
+            }
+            FieldKind::Array { element, count_max } => {
+                BitWidth::UpTo(bits_for(u64::from(count_max)) + element.bit_width() * u32::from(count_max))
             }
         }
     }
@@ -180,6 +241,11 @@ impl FieldKind {
                 sink.write_u8(11);
                 sink.write_u16(bytes_max);
             }
+            FieldKind::Array { element, count_max } => {
+                sink.write_u8(12);
+                element.field_kind().write_canonical(sink);
+                sink.write_u16(count_max);
+            }
         }
     }
 
@@ -213,6 +279,12 @@ impl FieldKind {
             }
             (FieldKind::Bytes { bytes_max }, Value::Bytes(bytes)) => {
                 sink.write_blob(bytes, usize::from(bytes_max))
+            }
+            (FieldKind::Array { element, count_max }, Value::Array(array)) if array.element() == element => {
+                match array.len() <= usize::from(count_max) {
+                    true => sink.write_bytes(array.content()),
+                    false => sink.fail(WriteError::TooLong),
+                }
             }
             (_, Value::Word(word)) => match self.word_range() {
                 Some(range) if range.contains(word) => {
@@ -261,6 +333,7 @@ impl FieldKind {
             FieldKind::Name => Value::Name(reader.read_name()?.0),
             FieldKind::Text { bytes_max } => Value::Text(reader.read_str(usize::from(bytes_max))?),
             FieldKind::Bytes { bytes_max } => Value::Bytes(reader.read_blob(usize::from(bytes_max))?),
+            FieldKind::Array { element, count_max } => Value::Array(Array::read(element, count_max, reader)?),
         })
     }
 

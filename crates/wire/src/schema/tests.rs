@@ -102,7 +102,7 @@ fn mistakes_in_a_schema_are_named() {
     assert_eq!(one(FieldKind::Text { bytes_max: 0 }), Err(SchemaError::ZeroWidth { field: "field".into() }));
     assert!(matches!(
         one(FieldKind::Bytes { bytes_max: 1001 }),
-        Err(SchemaError::BlobLimit { bytes_max: 1001, .. })
+        Err(SchemaError::BlobLimit { bytes: 1001, limit: 1000, .. })
     ));
     assert!(FieldKind::int(6, 5).is_err());
     let contradictory = Schema::builder("thing").field("a", FieldKind::Bool, SyncFlags::SYNCED, 0).build();
@@ -254,6 +254,8 @@ fn kind_and_value() -> impl Strategy<Value = (FieldKind, Value<'static>)> {
         Just((FieldKind::Rotation(Profile::None), Value::Rotation(Rotation::Raw([0.0, 0.6, 0.0, 0.8])))),
         Just((FieldKind::Text { bytes_max: 9 }, Value::Text("grüße"))),
         Just((FieldKind::Bytes { bytes_max: 300 }, Value::Bytes(&[0, 255, 7]))),
+        Just(FieldKind::Array { element: ElementKind::int(0, 9).unwrap(), count_max: 20 })
+            .prop_map(|kind| (kind, kind.read_content(&[3, 0x07, 0x09]).unwrap())),
     ]
 }
 

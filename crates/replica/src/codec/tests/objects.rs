@@ -1,8 +1,8 @@
 //! Random classes, objects and baselines.
 
 use netloom_wire::quantize::{QuantizeCounters, Rotation, Words3};
-use netloom_wire::schema::{Audience, FieldKind, Schema, SyncFlags};
-use netloom_wire::{Profile, SectorOrigin};
+use netloom_wire::schema::{ArrayWriter, Audience, ElementKind, FieldKind, Schema, SyncFlags, Value};
+use netloom_wire::{Name, Profile, SectorOrigin};
 use proptest::prelude::*;
 
 use super::super::{Baseline, Blobs};
@@ -57,10 +57,18 @@ fn any_kind() -> impl Strategy<Value = FieldKind> {
         Just(FieldKind::Name),
         any_profile().prop_map(FieldKind::Scale),
         any_profile().prop_map(FieldKind::Velocity),
-        (1u16..60).prop_map(|bytes_max| FieldKind::Text { bytes_max }),
-        (1u16..60).prop_map(|bytes_max| FieldKind::Bytes { bytes_max }),
+        // Twelve of them fit what an object may send of contents.
+        (1u16..40).prop_map(|bytes_max| FieldKind::Text { bytes_max }),
+        (1u16..40).prop_map(|bytes_max| FieldKind::Bytes { bytes_max }),
+        (any_element(), 1u16..5).prop_map(|(element, count_max)| FieldKind::Array { element, count_max }),
     ]
     .prop_filter("a single value carries nothing", |kind| kind.bit_width().max() > 0)
+}
+
+fn any_element() -> impl Strategy<Value = ElementKind> {
+    let (digits, floats) = (ElementKind::int(0, 9).unwrap(), ElementKind::quantized(-1.0, 1.0, 100).unwrap());
+    let others = [ElementKind::Bool, ElementKind::F32, ElementKind::U64, ElementKind::Name];
+    prop::sample::select([&[digits, floats], &others[..]].concat())
 }
 
 fn any_flags() -> impl Strategy<Value = SyncFlags> {
@@ -140,7 +148,7 @@ fn words_of(field: &FieldWords, seed: Seed) -> Vec<i32> {
         FieldKind::F32 => vec![finite(seed[0])],
         FieldKind::U64 | FieldKind::Name => vec![seed[0] as i32, seed[1] as i32],
         FieldKind::Rotation(profile) => rotation(profile, seed).to_vec(),
-        FieldKind::Text { .. } | FieldKind::Bytes { .. } => vec![seed[0] as i32],
+        kind if kind.content_bytes_max().is_some() => vec![seed[0] as i32],
         kind => triple(kind, seed).to_vec(),
     }
 }
@@ -150,6 +158,20 @@ fn content_of(field: &FieldWords, seed: Seed) -> Vec<u8> {
         FieldKind::Text { bytes_max } | FieldKind::Bytes { bytes_max } => {
             let length = seed[1] as usize % (usize::from(bytes_max) + 1);
             (0..length).map(|index| b'a' + ((seed[2] as usize + index) % 26) as u8).collect()
+        }
+        FieldKind::Array { element, count_max } => {
+            let mut buffer = [0; 40];
+            let mut writer = ArrayWriter::new(element, count_max, &mut buffer);
+            let bits = |index: usize| u64::from(seed[2]) + index as u64;
+            let count = seed[1] as usize % (usize::from(count_max) + 1);
+            writer.extend((0..count).map(|index| match element {
+                ElementKind::Bool => Value::Bool(bits(index) % 2 == 1),
+                ElementKind::Int(_) | ElementKind::Quantized(_) => Value::Word((bits(index) % 10) as i32),
+                ElementKind::F32 => Value::F32(bits(index) as f32),
+                ElementKind::U64 => Value::U64(bits(index)),
+                ElementKind::Name => Value::Name(Name(bits(index))),
+            }));
+            writer.finish().unwrap().content().to_vec()
         }
         _ => Vec::new(),
     }

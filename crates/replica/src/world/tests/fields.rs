@@ -1,6 +1,6 @@
 use netloom_wire::Name;
 use netloom_wire::quantize::{Rotation, Words3};
-use netloom_wire::schema::{Audience, Writer};
+use netloom_wire::schema::{Audience, ElementKind, Writer};
 
 use super::*;
 use crate::world::{OwnerId, TeamId, ValueError, WorldError, WriteCounters, WriteRefused};
@@ -10,6 +10,12 @@ fn one_field(kind: FieldKind, flags: SyncFlags) -> (World, ObjectIndex) {
     let mut world = World::new(vec![Class::new(schema).unwrap()], WorldConfig::default()).unwrap();
     let index = world.spawn(Spawn::new(ObjectId(1), ClassId(0))).unwrap();
     (world, index)
+}
+
+/// An array field of at most four digits, and its value with this content.
+fn digits(content: &'static [u8]) -> (FieldKind, Value<'static>) {
+    let kind = FieldKind::Array { element: ElementKind::int(0, 9).unwrap(), count_max: 4 };
+    (kind, kind.read_content(content).unwrap())
 }
 
 #[test]
@@ -30,6 +36,7 @@ fn every_kind_of_field_returns_what_was_set() {
         (FieldKind::Velocity(Profile::None), Value::Triple(Words3::raw([1.0, 0.0, -1.0]))),
         (FieldKind::Text { bytes_max: 7 }, Value::Text("größe")),
         (FieldKind::Bytes { bytes_max: 3 }, Value::Bytes(&[0, 255, 7])),
+        digits(&[3, 0x07, 0x09]),
     ];
     for (kind, value) in cases {
         let (mut world, index) = one_field(kind, SyncFlags::PUBLIC_SYNC);
@@ -73,6 +80,17 @@ fn values_that_could_not_be_sent_are_refused_and_change_nothing() {
         ),
         (FieldKind::Text { bytes_max: 2 }, Value::Bytes(b"a"), ValueError::WrongKind),
         (FieldKind::Bytes { bytes_max: 2 }, Value::Bool(true), ValueError::WrongKind),
+        (digits(&[0]).0, Value::Bytes(&[0]), ValueError::WrongKind),
+        (
+            FieldKind::Array { element: ElementKind::int(0, 8).unwrap(), count_max: 4 },
+            digits(&[1, 1]).1,
+            ValueError::WrongKind,
+        ),
+        (
+            FieldKind::Array { element: ElementKind::int(0, 9).unwrap(), count_max: 2 },
+            digits(&[3, 0x07, 0x09]).1,
+            ValueError::TooMany { count: 3, count_max: 2 },
+        ),
     ];
     for (kind, value, source) in cases {
         let (mut world, index) = one_field(kind, SyncFlags::PUBLIC_SYNC);
