@@ -200,7 +200,10 @@ impl Appending<'_> {
                         break;
                     }
                 } else {
-                    match self.write_other(peer, scribe, slot, (gap, common), &mut writer) {
+                    let outcome;
+                    // Passed by value and not lent, so that the loop can keep it in registers.
+                    (writer, outcome) = self.write_other(peer, scribe, slot, (gap, common), writer);
+                    match outcome {
                         Outcome::Written => {}
                         Outcome::Skipped => continue,
                         Outcome::Full => {
@@ -233,19 +236,19 @@ impl Appending<'_> {
     }
 
     /// Writes an update that is long, or builds on other baselines than most.
-    #[cold]
-    fn write_other(
+    #[inline(never)]
+    fn write_other<'b>(
         &self,
         peer: &mut Peer,
         scribe: &mut Scribe,
         slot: usize,
         (gap, common): (u32, Ages),
-        writer: &mut BitWriter<'_>,
-    ) -> Outcome {
+        mut writer: BitWriter<'b>,
+    ) -> (BitWriter<'b>, Outcome) {
         let object = peer.slots.objects()[slot] as usize;
         let Some(key) = peer.key(slot, self.present.tick) else {
             peer.tell_anew(slot as u16);
-            return Outcome::Skipped;
+            return (writer, Outcome::Skipped);
         };
         let code = match self.cache.row(key) {
             Some(row) => self.cache.code(row, object, self.encoders),
@@ -254,15 +257,15 @@ impl Appending<'_> {
         let length = match code {
             Code::NoBaseline => {
                 peer.tell_anew(slot as u16);
-                return Outcome::Skipped;
+                return (writer, Outcome::Skipped);
             }
-            Code::NoRoom => return Outcome::Skipped,
+            Code::NoRoom => return (writer, Outcome::Skipped),
             Code::Short(_, length) => length as usize,
             Code::Long(_, length) => length,
         };
         let (gap_bits, gap_length) = gap_code(self.present.codes, gap);
         if writer.remaining_bits() < gap_length as usize + BASELINES_BITS + length {
-            return Outcome::Full;
+            return (writer, Outcome::Full);
         }
         writer.append_bits(gap_bits, gap_length);
         let ages = (u32::from(key.newer_age), (key.older_age > 0).then_some(u32::from(key.older_age)));
@@ -280,7 +283,7 @@ impl Appending<'_> {
             Code::Long(bytes, length) => writer.append_slice(bytes, length),
             Code::NoBaseline | Code::NoRoom => {}
         }
-        Outcome::Written
+        (writer, Outcome::Written)
     }
 }
 
