@@ -23,6 +23,12 @@ pub enum Heartbeat {
     Off,
 }
 
+impl Default for Heartbeat {
+    fn default() -> Heartbeat {
+        Heartbeat::Digest { ticks: 100 }
+    }
+}
+
 /// How a server replicates.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
@@ -56,7 +62,7 @@ impl Default for ServerConfig {
             picking: Picking::default(),
             tiers: Tiers::default(),
             cadence: Cadence::EVERY_TICK,
-            heartbeat: Heartbeat::Digest { ticks: 100 },
+            heartbeat: Heartbeat::default(),
             arena_bytes: ARENA_BYTES_MIN,
         }
     }
