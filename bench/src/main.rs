@@ -3,11 +3,8 @@
 //! A suite is a file in `suites/` and a line in its registry; it hands back a [`table::Report`], and printing, JSON and
 //! the command line are the same for all.
 
-// The counting allocator is the only place that needs it.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
-#[allow(unsafe_code)]
-mod alloc;
 mod error;
 mod latency;
 mod link;

@@ -22,10 +22,11 @@ pub const CORE_PACKAGES: [&str; 4] = ["netloom-wire", "netloom-proto", "netloom-
 const PACKAGES_WITH_FEATURES: [&str; 2] = ["netloom", "netloom-cli"];
 
 /// Packages that may contain `unsafe`: batched UDP system calls, the C interface, the counting allocator.
-const PACKAGES_WITH_UNSAFE: [&str; 3] = ["netloom-transport", "netloom-c", "netloom-bench"];
+const PACKAGES_WITH_UNSAFE: [&str; 3] = ["netloom-transport", "netloom-c", "netloom-count"];
 
 /// The whole stack from the bottom up, for the packages that may use all of it up to some height.
-const STACK: [&str; 12] = [
+const STACK: [&str; 13] = [
+    "netloom-count",
     "netloom-wire",
     "netloom-proto",
     "netloom-replica",
@@ -80,6 +81,7 @@ const RULES: &[Rule] = &[
         &["netloom-wire", "netloom-proto", "netloom-replica"],
         &["glam", "lz4_flex", "rmp", "thiserror", "tracing"],
     ),
+    core("netloom-count", &[], &[]),
     edge("netloom-transport", Ours::Only(&["netloom-wire"])),
     edge("netloom-store", Ours::Only(&[])),
     edge("netloom", Ours::StackUpTo("netloom-store")),

@@ -3,46 +3,10 @@
 //! An allocator that counts stands in for the system's. After a warm-up, in which buffers grow to what the traffic
 //! needs, 600 ticks of traffic on all five channels in both directions must allocate nothing.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::net::SocketAddr;
 
+use netloom_count::allocations;
 use netloom_proto::{Config, Endpoint, Event, ListenConfig, Micros, PeerId, Redundancy, Security};
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    // A thread that is ending has no counter left; what it allocates is none of this test's business.
-    let _ = ALLOCATIONS.try_with(|allocations| allocations.set(allocations.get() + 1));
-}
-
-// SAFETY: every call goes to the system's allocator unchanged; counting touches only a thread-local integer that needs
-// neither initialisation nor a destructor, so it cannot allocate or be re-entered.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller upholds the contract of `alloc`, which is the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the pointer came from `System`, for everything that this allocator gives out does.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        count();
-        // SAFETY: the pointer came from `System`, and the caller upholds the contract of `realloc`.
-        unsafe { System.realloc(pointer, layout, new_size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// A link of a fixed delay in whole ticks, with slots that are allocated once.
 struct Pipe {
@@ -157,11 +121,11 @@ fn allocations_in_ten_seconds(config: Config, loses_packets: bool) -> (u64, u64)
     for _ in 0..900 {
         pair.play(peers);
     }
-    let (before, received) = (ALLOCATIONS.get(), pair.received);
+    let (before, received) = (allocations(), pair.received);
     for _ in 0..600 {
         pair.play(peers);
     }
-    (ALLOCATIONS.get() - before, pair.received - received)
+    (allocations() - before, pair.received - received)
 }
 
 #[test]
@@ -188,7 +152,7 @@ fn loss_does_not_make_it_allocate() {
 
 #[test]
 fn the_counter_counts() {
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     let boxed = std::hint::black_box(Box::new(7));
-    assert_eq!(ALLOCATIONS.get(), before + 1, "{boxed}");
+    assert_eq!(allocations(), before + 1, "{boxed}");
 }

@@ -4,57 +4,19 @@
 //! ticks in which objects move, turn, change properties, texts and arrays, jump, change frames and are attached allocate
 //! nothing, nor do peers that are sent what is delivered reliably.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
 use netloom_replica::property::PropertyPeer;
 use netloom_replica::world::{ObjectIndex, Spawn, World, WorldConfig};
 use netloom_replica::{Class, ClassId};
 use netloom_wire::schema::{ArrayWriter, Delivery, ElementKind, Field, FieldKind, SyncFlags, Value, Writer};
 use netloom_wire::{Alias, ObjectId, Profile, Schema, Tick};
 
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    // A thread that is ending has no counter left; what it allocates is none of this test's business.
-    let _ = ALLOCATIONS.try_with(|allocations| allocations.set(allocations.get() + 1));
-}
-
-// SAFETY: every call goes to the system's allocator unchanged; counting touches only a thread-local integer that needs
-// neither initialisation nor a destructor, so it cannot allocate or be re-entered.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller upholds the contract of `alloc`, which is the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the pointer came from `System`, for everything that this allocator gives out does.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        count();
-        // SAFETY: the pointer came from `System`, and the caller upholds the contract of `realloc`.
-        unsafe { System.realloc(pointer, layout, new_size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
 const OBJECTS: u64 = 200;
 const NAMES: [&str; 3] = ["", "a short one", "the longest name that fits here."];
 
 fn allocations(mut work: impl FnMut()) -> u64 {
-    let before = ALLOCATIONS.with(Cell::get);
+    let before = netloom_count::allocations();
     work();
-    ALLOCATIONS.with(Cell::get) - before
+    netloom_count::allocations() - before
 }
 
 fn world() -> (World, Vec<ObjectIndex>) {

@@ -1,8 +1,8 @@
 //! Heap allocations of two connected sides that do nothing unusual.
 
-use crate::alloc::allocations;
 use crate::error::BenchError;
 use crate::peers::ours::NetloomPair;
+use netloom_count::allocations;
 
 /// Ticks until every buffer and queue has grown to what the traffic needs, timers of many seconds included.
 const WARM_UP_TICKS: u32 = 1_200;

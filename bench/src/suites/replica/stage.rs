@@ -20,9 +20,9 @@
 use super::tally::Traffic;
 use super::times::{Laps, Phase, Samples};
 use super::witness::{Truth, Witness};
-use crate::alloc::allocations;
 use crate::error::BenchError;
 use crate::walk::Walk;
+use netloom_count::allocations;
 use netloom_replica::class::{Class, ClassId};
 use netloom_replica::codec::Codes;
 use netloom_replica::server::interest::Policy;

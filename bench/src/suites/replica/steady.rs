@@ -4,11 +4,11 @@ use super::stage::{Stage, WARM_UP_TICKS};
 use super::ticks::everyone;
 use super::witness::feed;
 use super::{count_row, progress, ticks};
-use crate::alloc::allocations;
 use crate::error::BenchError;
 use crate::suites::Options;
 use crate::suites::replica::stage::Setup;
 use crate::table::{Row, Target};
+use netloom_count::allocations;
 use netloom_replica::client::ReplicaClient;
 use netloom_replica::codec::Codes;
 

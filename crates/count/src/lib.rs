@@ -1,5 +1,7 @@
 //! Counts heap allocations, so that "zero allocations in a steady tick" is a measured figure and not a promise.
 //!
+//! A program that names this crate has the counting allocator instead of the system's.
+//!
 //! The counter is per thread and not atomic: an atomic would cost the peers, which allocate for every packet, several
 //! nanoseconds per allocation that they do not spend outside this program.
 
