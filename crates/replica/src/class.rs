@@ -15,9 +15,9 @@
 //! | text, bytes, array | 1: a number that moves with every change; the content lies elsewhere |
 //! | the same, delivered reliably | none: its contents travel apart from snapshots, see [`property`](crate::property) |
 
-use netloom_wire::Schema;
-use netloom_wire::quantize::WordRange;
+use netloom_wire::quantize::{RotationWidth, WordRange};
 use netloom_wire::schema::{Audience, Delivery, Field, FieldKind};
+use netloom_wire::{Profile, Schema};
 
 use crate::limits::{CLASSES_MAX, LATEST_CONTENT_BYTES_MAX, WORDS_MAX};
 
@@ -38,14 +38,35 @@ pub struct FieldWords {
     pub range: WordRange,
 }
 
+/// Where the four words of a position or rotation are, and what they mean.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot<T> {
+    /// The index of the field.
+    pub field: u8,
+    /// The first word.
+    pub first: u8,
+    /// The kind of the field.
+    pub kind: FieldKind,
+    /// How it is quantized; `None` if its words are the bits of singles.
+    pub quantized: Option<T>,
+}
+
+/// The fields of a class that move together and are coded together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Transform {
+    pub position: Option<Spot<WordRange>>,
+    pub rotation: Option<Spot<RotationWidth>>,
+    /// A bit for each of the two fields.
+    pub mask: u64,
+}
+
 /// A kind of object: its schema and where its words are.
 #[derive(Clone, Debug)]
 pub struct Class {
     schema: Schema,
     fields: Box<[FieldWords]>,
     word_count: usize,
-    position: Option<usize>,
-    rotation: Option<usize>,
+    transform: Transform,
     visible: [u64; 3],
     reliable: [u64; 3],
 }
@@ -95,19 +116,8 @@ impl Class {
     pub fn new(schema: Schema) -> Result<Class, ClassError> {
         let mut fields = Vec::with_capacity(schema.fields().len());
         let mut word_count = 0;
-        let (mut position, mut rotation) = (None, None);
         for field in schema.fields() {
             let kind = field.kind();
-            let twice = |kind| ClassError::TwoTransforms { name: schema.name().to_owned(), kind };
-            match kind {
-                FieldKind::Position(_) if position.replace(word_count).is_some() => {
-                    return Err(twice("position"));
-                }
-                FieldKind::Rotation(_) if rotation.replace(word_count).is_some() => {
-                    return Err(twice("rotation"));
-                }
-                _ => {}
-            }
             let count = if field.delivery() == Delivery::Reliable { 0 } else { words_of(kind) };
             let range = kind.word_range().unwrap_or(WordRange::ALL);
             fields.push(FieldWords { kind, first: word_count, count, range });
@@ -117,13 +127,15 @@ impl Class {
             return Err(ClassError::TooLarge { name: schema.name().to_owned(), words: word_count });
         }
         check_contents(&schema)?;
+        let transform = Transform::of(&fields)
+            .map_err(|kind| ClassError::TwoTransforms { name: schema.name().to_owned(), kind })?;
         let audiences = [Audience::Owner, Audience::Team, Audience::Public];
         let is_reliable =
             |(index, field): (usize, &Field)| u64::from(field.delivery() == Delivery::Reliable) << index;
         let reliable_mask: u64 = schema.fields().iter().enumerate().map(is_reliable).sum();
         let visible = audiences.map(|audience| schema.visible_mask(audience) & !reliable_mask);
         let reliable = audiences.map(|audience| schema.visible_mask(audience) & reliable_mask);
-        Ok(Class { schema, fields: fields.into(), word_count, position, rotation, visible, reliable })
+        Ok(Class { schema, fields: fields.into(), word_count, transform, visible, reliable })
     }
 
     /// Its schema.
@@ -143,12 +155,18 @@ impl Class {
 
     /// The first word of the position: three components and the raw mark.
     pub fn position(&self) -> Option<usize> {
-        self.position
+        self.transform.position.map(|spot| usize::from(spot.first))
     }
 
     /// The first word of the rotation: the dropped component and three steps.
     pub fn rotation(&self) -> Option<usize> {
-        self.rotation
+        self.transform.rotation.map(|spot| usize::from(spot.first))
+    }
+
+    /// Position and rotation as the codec needs them.
+    #[inline]
+    pub(crate) fn transform(&self) -> &Transform {
+        &self.transform
     }
 
     /// The fields that an audience receives in snapshots, a bit each.
@@ -159,6 +177,49 @@ impl Class {
     /// The fields that an audience receives reliably, a bit each.
     pub fn reliable(&self, audience: Audience) -> u64 {
         self.reliable[audience as usize]
+    }
+}
+
+impl Transform {
+    /// The transform among these fields, or the kind of which there are two.
+    fn of(fields: &[FieldWords]) -> Result<Transform, &'static str> {
+        let mut transform = Transform::default();
+        for (index, words) in fields.iter().enumerate() {
+            // Both fit: a schema has at most 64 fields, and a class at most WORDS_MAX words.
+            let (field, first, kind) = (index as u8, words.first as u8, words.kind);
+            match kind {
+                FieldKind::Position(_) => {
+                    let spot = Spot { field, first, kind, quantized: triple_range(kind) };
+                    if transform.position.replace(spot).is_some() {
+                        return Err("position");
+                    }
+                }
+                FieldKind::Rotation(profile) => {
+                    let spot = Spot { field, first, kind, quantized: profile.rotation_width() };
+                    if transform.rotation.replace(spot).is_some() {
+                        return Err("rotation");
+                    }
+                }
+                _ => continue,
+            }
+            transform.mask |= 1 << index;
+        }
+        Ok(transform)
+    }
+}
+
+/// The words of a quantized triple; `None` if it is always raw, or if the kind is no triple.
+pub(crate) fn triple_range(kind: FieldKind) -> Option<WordRange> {
+    match kind {
+        FieldKind::Position(Profile::None)
+        | FieldKind::Scale(Profile::None)
+        | FieldKind::Velocity(Profile::None) => None,
+        FieldKind::Position(Profile::High) | FieldKind::Velocity(Profile::High) => {
+            Some(WordRange::symmetric(i32::MAX))
+        }
+        FieldKind::Position(_) | FieldKind::Velocity(_) => Some(WordRange::symmetric(i32::from(i16::MAX))),
+        FieldKind::Scale(_) => WordRange::new(1, 255).ok(),
+        _ => None,
     }
 }
 
@@ -186,6 +247,8 @@ fn check_contents(schema: &Schema) -> Result<(), ClassError> {
     Ok(())
 }
 
+const _: () = assert!(WORDS_MAX <= 256, "a place among the words is a byte");
+
 const fn words_of(kind: FieldKind) -> usize {
     match kind {
         FieldKind::Bool | FieldKind::Int(_) | FieldKind::Quantized(_) | FieldKind::F32 => 1,
@@ -198,7 +261,6 @@ const fn words_of(kind: FieldKind) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netloom_wire::Profile;
     use netloom_wire::schema::{ElementKind, SyncFlags};
 
     #[test]

@@ -6,8 +6,8 @@
 //!
 //! ```text
 //!   symbol                what changed and how it is predicted: one code for the combination   (symbol)
-//!   position              three residuals, or in full                                          (position, track)
-//!   rotation              [the dropped component] three residuals, or in full                  (rotation, track)
+//!   position              three differences, or in full                                        (position, triple)
+//!   rotation              [the dropped component] three differences, or in full                (rotation, lead)
 //!   other fields          a mask and their values                                              (fields)
 //! ```
 //!
@@ -18,26 +18,29 @@
 //!
 //! An object without visible transform has no symbol: its bits begin with the mask.
 
+mod arc;
+mod batch;
 mod codes;
 mod fields;
 mod generic;
-mod lanes;
+mod lead;
 mod line;
+mod number;
 mod position;
 mod prefix;
-mod residual;
 mod rotation;
 mod run;
 mod symbol;
-mod track;
+mod triple;
 
+pub use batch::Update;
 pub use codes::{Codes, gap_code, read_gap};
 
-use netloom_wire::schema::FieldKind;
+use netloom_wire::quantize::{RotationWidth, WordRange};
 use netloom_wire::{BitReader, BitWriter, ReadError, WriteError};
 
-use crate::class::Class;
-use fields::{Others, four, triple_range};
+use crate::class::{Class, Spot};
+use fields::Others;
 use line::Line;
 use run::{LongRun, Run, ShortRun};
 use symbol::{Change, Past, Place, Turn};
@@ -117,10 +120,11 @@ pub fn encode(
     codes: &Codes,
     writer: &mut BitWriter<'_>,
 ) {
+    let pair = Pair::new(newer.age, older.map(|older| older.age));
     let shape = Shape::of(class, visible);
     let others = Others::new(class, shape.others, current, newer.words);
     if shape.has_transform() {
-        let known = Known { newer, older: usable(newer, older) };
+        let known = pair.known(newer.words, older.map(|older| older.words));
         if !shape.append::<ShortRun>(&known, current, teleported, others.any_changed(), codes, writer) {
             shape.append::<LongRun>(&known, current, teleported, others.any_changed(), codes, writer);
         }
@@ -144,21 +148,9 @@ pub fn encode_small(
     teleported: bool,
     codes: &Codes,
 ) -> Option<SmallCode> {
-    let shape = Shape::of(class, visible);
-    if !shape.has_transform() || Others::new(class, shape.others, current, newer.words).any_changed() {
-        return None;
-    }
-    let known = Known { newer, older: usable(newer, older) };
-    let transform = shape.write::<ShortRun>(&known, current, teleported, false, codes)?;
-    let Transform { symbol, position, rotation } = transform;
-    let length = symbol.length + position.length + rotation.length;
-    if length > SmallCode::BITS_MAX {
-        return None;
-    }
-    let bits = symbol.bits
-        | position.bits << (symbol.length & 63)
-        | rotation.bits << ((symbol.length + position.length) & 63);
-    Some(SmallCode(bits | u64::from(length) << SmallCode::BITS_MAX))
+    let pair = Pair::new(newer.age, older.map(|older| older.age));
+    let older = older.map(|older| older.words);
+    pair.encode_small(class, visible, current, newer.words, older, teleported, codes)
 }
 
 /// Reads what [`encode`] wrote with the same baselines, and leaves the object's words in `words`.
@@ -179,57 +171,128 @@ pub fn decode(
     words: &mut [i32],
     blob: &mut impl FnMut(usize, &[u8]),
 ) -> Result<Decoded, ReadError> {
-    let shape = Shape::of(class, visible);
-    words[..class.word_count()].copy_from_slice(&newer.words[..class.word_count()]);
-    let mut decoded = Decoded { teleported: false, changed: 0 };
-    let mut others = shape.others != 0;
-    if shape.has_transform() {
-        let known = Known { newer, older: usable(newer, older) };
-        let change = Change::read(codes, shape.past(&known), reader)?;
-        if change.others && shape.others == 0 {
-            return Err(ReadError::InvalidCode);
+    let pair = Pair::new(newer.age, older.map(|older| older.age));
+    pair.decode(class, visible, newer.words, older.map(|older| older.words), codes, reader, words, blob)
+}
+
+/// The ages of two baselines, prepared once for all objects that have them.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair {
+    line: Option<Line>,
+}
+
+impl Pair {
+    /// The pair of these ages, in send ticks. An older one from which nothing can be predicted counts as none: one that
+    /// is not older than `newer_age`, more than 1,023, or less than an eighth of `newer_age` apart from it.
+    #[inline]
+    pub fn new(newer_age: u32, older_age: Option<u32>) -> Pair {
+        Pair { line: older_age.and_then(|older_age| Line::between(newer_age, older_age)) }
+    }
+
+    /// [`encode_small`] for one of many objects with these ages.
+    ///
+    /// # Panics
+    /// If any words are fewer than the class has.
+    #[allow(clippy::too_many_arguments, reason = "as encode_small, of which the ages are self")]
+    #[inline]
+    pub fn encode_small(
+        &self,
+        class: &Class,
+        visible: u64,
+        current: &[i32],
+        newer: &[i32],
+        older: Option<&[i32]>,
+        teleported: bool,
+        codes: &Codes,
+    ) -> Option<SmallCode> {
+        let shape = Shape::of(class, visible);
+        if shape.others != 0 && Others::new(class, shape.others, current, newer).any_changed() {
+            return None;
         }
-        decoded.teleported = change.teleported;
-        decoded.changed = shape.read(&known, change, codes, reader, words)?;
-        others = change.others;
+        if !shape.has_transform() {
+            return None;
+        }
+        let known = self.known(newer, older);
+        let Transform { symbol, position, rotation } =
+            shape.write::<ShortRun>(&known, current, teleported, false, codes)?;
+        let length = symbol.length + position.length + rotation.length;
+        if length > SmallCode::BITS_MAX {
+            return None;
+        }
+        let bits = symbol.bits
+            | position.bits << (symbol.length & 63)
+            | rotation.bits << ((symbol.length + position.length) & 63);
+        Some(SmallCode(bits | u64::from(length) << SmallCode::BITS_MAX))
     }
-    if others {
-        decoded.changed |= fields::read(class, shape.others, codes, reader, words, blob)?;
+
+    /// [`decode`] for one of many objects with these ages.
+    ///
+    /// # Panics
+    /// If any words are fewer than the class has.
+    #[allow(clippy::too_many_arguments, reason = "as decode, of which the ages are self")]
+    #[inline]
+    pub fn decode(
+        &self,
+        class: &Class,
+        visible: u64,
+        newer: &[i32],
+        older: Option<&[i32]>,
+        codes: &Codes,
+        reader: &mut BitReader<'_>,
+        words: &mut [i32],
+        blob: &mut impl FnMut(usize, &[u8]),
+    ) -> Result<Decoded, ReadError> {
+        let shape = Shape::of(class, visible);
+        words[..class.word_count()].copy_from_slice(&newer[..class.word_count()]);
+        let mut decoded = Decoded { teleported: false, changed: 0 };
+        let mut others = shape.others != 0;
+        if shape.has_transform() {
+            let known = self.known(newer, older);
+            let change = Change::read(codes, shape.past(&known), reader)?;
+            if change.others && shape.others == 0 {
+                return Err(ReadError::InvalidCode);
+            }
+            decoded.teleported = change.teleported;
+            decoded.changed = shape.read(&known, change, codes, reader, words)?;
+            others = change.others;
+        }
+        if others {
+            decoded.changed |= fields::read(class, shape.others, codes, reader, words, blob)?;
+        }
+        Ok(decoded)
     }
-    Ok(decoded)
+
+    #[inline]
+    fn known<'a>(&'a self, newer: &'a [i32], older: Option<&'a [i32]>) -> Known<'a> {
+        Known { newer, older: older.zip(self.line.as_ref()) }
+    }
 }
 
 /// The baselines, with the line through them if there is one.
 struct Known<'a> {
-    newer: Baseline<'a>,
-    older: Option<(&'a [i32], Line)>,
+    newer: &'a [i32],
+    older: Option<(&'a [i32], &'a Line)>,
 }
 
-fn usable<'a>(newer: Baseline<'_>, older: Option<Baseline<'a>>) -> Option<(&'a [i32], Line)> {
-    let older = older?;
-    Some((older.words, Line::between(newer.age, older.age)?))
-}
-
-impl Known<'_> {
+impl<'a> Known<'a> {
     /// The four words of a transform field, newer and older.
     #[inline]
-    fn at(&self, first: usize) -> ([i32; 4], Option<([i32; 4], Line)>) {
-        (four(self.newer.words, first), self.older.map(|(words, line)| (four(words, first), line)))
+    fn at(&self, first: u8) -> (&'a [i32; 4], Option<(&'a [i32; 4], &'a Line)>) {
+        (four(self.newer, first), self.older.map(|(words, line)| (four(words, first), line)))
     }
 }
 
-/// Where a transform field is.
-#[derive(Clone, Copy)]
-struct Spot {
-    field: usize,
-    first: usize,
-    kind: FieldKind,
+/// The four words from `first` on.
+#[inline]
+fn four(words: &[i32], first: u8) -> &[i32; 4] {
+    let first = usize::from(first);
+    words[first..first + 4].first_chunk().expect("a slice of four")
 }
 
 /// What of an object the receiver sees.
-struct Shape {
-    position: Option<Spot>,
-    rotation: Option<Spot>,
+struct Shape<'a> {
+    position: Option<&'a Spot<WordRange>>,
+    rotation: Option<&'a Spot<RotationWidth>>,
     /// The other visible fields.
     others: u64,
 }
@@ -241,22 +304,15 @@ struct Transform<R> {
     rotation: R,
 }
 
-impl Shape {
+impl<'a> Shape<'a> {
     #[inline]
-    fn of(class: &Class, visible: u64) -> Shape {
-        let mut shape = Shape { position: None, rotation: None, others: 0 };
-        for (field, words) in class.fields().iter().enumerate() {
-            if visible >> field & 1 == 0 {
-                continue;
-            }
-            let spot = Spot { field, first: words.first, kind: words.kind };
-            match words.kind {
-                FieldKind::Position(_) => shape.position = Some(spot),
-                FieldKind::Rotation(_) => shape.rotation = Some(spot),
-                _ => shape.others |= 1 << field,
-            }
+    fn of(class: &'a Class, visible: u64) -> Shape<'a> {
+        let transform = class.transform();
+        Shape {
+            position: transform.position.as_ref().filter(|spot| visible >> (spot.field & 63) & 1 == 1),
+            rotation: transform.rotation.as_ref().filter(|spot| visible >> (spot.field & 63) & 1 == 1),
+            others: visible & !transform.mask,
         }
-        shape
     }
 
     #[inline]
@@ -267,10 +323,11 @@ impl Shape {
     #[inline]
     fn past(&self, known: &Known<'_>) -> Past {
         let Some((older, _)) = known.older else { return Past::UNKNOWN };
-        let differs = |spot: Option<Spot>| {
-            spot.is_some_and(|spot| four(older, spot.first) != four(known.newer.words, spot.first))
-        };
-        Past::of(differs(self.position), differs(self.rotation))
+        let differs = |first: u8| four(older, first) != four(known.newer, first);
+        Past::of(
+            self.position.is_some_and(|spot| differs(spot.first)),
+            self.rotation.is_some_and(|spot| differs(spot.first)),
+        )
     }
 
     /// Appends the transform, or fails the writer if words are out of range. False if a part did not fit its run.
@@ -298,7 +355,7 @@ impl Shape {
     }
 
     /// `None` if words are out of range.
-    #[inline]
+    #[inline(always)]
     fn write<R: Run>(
         &self,
         known: &Known<'_>,
@@ -334,77 +391,73 @@ impl Shape {
         if change.place != Place::Same {
             let spot = self.position.ok_or(ReadError::InvalidCode)?;
             read_position(spot, known, change.place, codes, reader, words)?;
-            changed |= 1 << spot.field;
+            changed |= 1 << (spot.field & 63);
         }
         if change.turn != Turn::Same {
             let spot = self.rotation.ok_or(ReadError::InvalidCode)?;
             read_rotation(spot, known, change.turn, codes, reader, words)?;
-            changed |= 1 << spot.field;
+            changed |= 1 << (spot.field & 63);
         }
         Ok(changed)
     }
 }
 
 #[inline]
-fn position_known(spot: Spot, known: &Known<'_>) -> Option<position::Known> {
+fn position_known<'a>(spot: &Spot<WordRange>, known: &Known<'a>) -> Option<position::Known<'a>> {
     let (newer, older) = known.at(spot.first);
-    position::Known::new(newer, older, triple_range(spot.kind)?)
+    position::Known::new(newer, older, spot.quantized?)
 }
 
 #[inline]
-fn rotation_known(spot: Spot, known: &Known<'_>) -> Option<rotation::Known> {
-    let FieldKind::Rotation(profile) = spot.kind else { return None };
+fn rotation_known<'a>(spot: &Spot<RotationWidth>, known: &Known<'a>) -> Option<rotation::Known<'a>> {
     let (newer, older) = known.at(spot.first);
-    Some(rotation::Known::new(newer, older, profile.rotation_width()?.half()))
+    Some(rotation::Known::new(newer, older, spot.quantized?))
 }
 
 #[inline]
 fn write_position<R: Run>(
-    spot: Spot,
+    spot: &Spot<WordRange>,
     known: &Known<'_>,
-    words: [i32; 4],
+    words: &[i32; 4],
     codes: &Codes,
 ) -> Option<(Place, R)> {
-    let absolute = || Some((Place::Absolute, fields::whole(spot.kind, words)?));
+    let absolute = || Some((Place::Absolute, fields::whole(spot.kind, *words)?));
     match position_known(spot, known) {
         Some(known) if known.contains(words) => {
             let (place, run) = known.write::<R>(codes, words);
             if run.length() <= known.absolute_bits() { Some((place, run)) } else { absolute() }
         }
-        _ if words == four(known.newer.words, spot.first) => Some((Place::Same, R::default())),
+        _ if words == four(known.newer, spot.first) => Some((Place::Same, R::default())),
         _ => absolute(),
     }
 }
 
 #[inline]
 fn write_rotation<R: Run>(
-    spot: Spot,
+    spot: &Spot<RotationWidth>,
     known: &Known<'_>,
-    words: [i32; 4],
+    words: &[i32; 4],
     codes: &Codes,
 ) -> Option<(Turn, R)> {
-    let absolute = || Some((Turn::Absolute, fields::whole(spot.kind, words)?));
+    let absolute = || Some((Turn::Absolute, fields::whole(spot.kind, *words)?));
     match rotation_known(spot, known) {
         Some(known) if !known.contains(words) => None,
-        Some(known) => {
-            let (turn, run) = known.write::<R>(codes, words);
-            if run.length() <= known.absolute_bits() { Some((turn, run)) } else { absolute() }
-        }
-        None if words == four(known.newer.words, spot.first) => Some((Turn::Same, R::default())),
+        Some(known) => known.write::<R>(codes, words).or_else(absolute),
+        None if words == four(known.newer, spot.first) => Some((Turn::Same, R::default())),
         None => absolute(),
     }
 }
 
 #[inline]
 fn read_position(
-    spot: Spot,
+    spot: &Spot<WordRange>,
     known: &Known<'_>,
     place: Place,
     codes: &Codes,
     reader: &mut BitReader<'_>,
     words: &mut [i32],
 ) -> Result<(), ReadError> {
-    let target = &mut words[spot.first..spot.first + 4];
+    let target = &mut words[usize::from(spot.first)..usize::from(spot.first) + 4];
     if place == Place::Absolute {
         return fields::read_whole(spot.kind, reader, target);
     }
@@ -415,14 +468,14 @@ fn read_position(
 
 #[inline]
 fn read_rotation(
-    spot: Spot,
+    spot: &Spot<RotationWidth>,
     known: &Known<'_>,
     turn: Turn,
     codes: &Codes,
     reader: &mut BitReader<'_>,
     words: &mut [i32],
 ) -> Result<(), ReadError> {
-    let target = &mut words[spot.first..spot.first + 4];
+    let target = &mut words[usize::from(spot.first)..usize::from(spot.first) + 4];
     if turn == Turn::Absolute {
         return fields::read_whole(spot.kind, reader, target);
     }

@@ -7,20 +7,37 @@ use netloom_wire::hash::fnv1a_32;
 use netloom_wire::{BitReader, ReadError};
 
 use super::generic;
-use super::prefix::Prefix;
-use super::residual::{RESIDUAL_TABLES, ResidualTable, TOKENS};
+use super::lead::{LEAD_STRIDE, LEAD_SYMBOLS, LEAD_TABLES, OTHER_STRIDE, OTHER_SYMBOLS, OTHER_TABLES};
+use super::prefix::Prefixes;
 use super::run::{Run, ShortRun};
-use super::symbol::{SYMBOL_TABLES, SYMBOLS};
+use super::symbol::{SYMBOL_STRIDE, SYMBOL_TABLES, SYMBOLS};
+use super::triple::{TRIPLE_STRIDE, TRIPLE_SYMBOLS, TRIPLE_TABLES};
 
-type SymbolTable = Prefix<128, 4096>;
-type GapTable = Prefix<32, 4096>;
+/// Of symbols, of at most 12 bits.
+type SymbolPrefixes = Prefixes<8, SYMBOL_STRIDE, 4096>;
+/// Of three differences, of at most 10 bits.
+type TriplePrefixes = Prefixes<32, TRIPLE_STRIDE, 1024>;
+/// Of a lead, and of what it leaves, of at most 9 bits.
+type LeadPrefixes = Prefixes<16, LEAD_STRIDE, 512>;
+type OtherPrefixes = Prefixes<16, OTHER_STRIDE, 512>;
+type GapPrefixes = Prefixes<1, 32, 4096>;
+
+/// The lengths of all codes of transforms.
+pub(super) struct Lengths {
+    pub symbol: [[u8; SYMBOLS]; SYMBOL_TABLES],
+    pub triple: [[u8; TRIPLE_SYMBOLS]; TRIPLE_TABLES],
+    pub lead: [[u8; LEAD_SYMBOLS]; LEAD_TABLES],
+    pub other: [[u8; OTHER_SYMBOLS]; OTHER_TABLES],
+}
 
 /// The code tables that both sides of a connection use.
 #[derive(Clone, Debug)]
 pub struct Codes {
-    residual: Box<[ResidualTable; RESIDUAL_TABLES]>,
-    symbol: Box<[SymbolTable; SYMBOL_TABLES]>,
-    gap: GapTable,
+    symbol: SymbolPrefixes,
+    triple: TriplePrefixes,
+    lead: LeadPrefixes,
+    other: OtherPrefixes,
+    gap: GapPrefixes,
     /// Words and masks of fields beside the transform, and runs.
     wire: TableSet,
     id: u32,
@@ -29,24 +46,23 @@ pub struct Codes {
 impl Codes {
     /// The tables that every implementation holds.
     pub fn generic() -> Codes {
-        Codes::from_lengths(&generic::SYMBOL, &generic::RESIDUAL, TableSet::generic())
+        Codes::from_lengths(&generic::LENGTHS, TableSet::generic())
             .expect("the generic lengths are complete codes, as a test proves")
     }
 
-    /// Tables of these code lengths: those of symbols of at most 12 bits, those of residuals of at most 10.
-    fn from_lengths(
-        symbol: &[[u8; SYMBOLS]; SYMBOL_TABLES],
-        residual: &[[u8; TOKENS]; RESIDUAL_TABLES],
-        wire: TableSet,
-    ) -> Result<Codes, CodeError> {
+    fn from_lengths(lengths: &Lengths, wire: TableSet) -> Result<Codes, CodeError> {
         let mut bytes = wire.serialize();
-        bytes.extend(symbol.as_flattened());
-        bytes.extend(residual.as_flattened());
-        let lengths: Vec<u8> = wire.run.lengths().collect();
+        bytes.extend(lengths.symbol.as_flattened());
+        bytes.extend(lengths.triple.as_flattened());
+        bytes.extend(lengths.lead.as_flattened());
+        bytes.extend(lengths.other.as_flattened());
+        let gap: Vec<u8> = wire.run.lengths().collect();
         Ok(Codes {
-            residual: tables(residual, ResidualTable::from_lengths)?,
-            symbol: tables(symbol, Prefix::from_lengths)?,
-            gap: Prefix::from_lengths(&lengths)?,
+            symbol: Prefixes::from_lengths(lengths.symbol.iter().map(|row| &row[..]))?,
+            triple: Prefixes::from_lengths(lengths.triple.iter().map(|row| &row[..]))?,
+            lead: Prefixes::from_lengths(lengths.lead.iter().map(|row| &row[..]))?,
+            other: Prefixes::from_lengths(lengths.other.iter().map(|row| &row[..]))?,
+            gap: Prefixes::from_lengths([&gap[..]])?,
             wire,
             id: fnv1a_32(&bytes),
         })
@@ -58,13 +74,23 @@ impl Codes {
     }
 
     #[inline]
-    pub(super) fn residual(&self, table: usize) -> &ResidualTable {
-        &self.residual[table]
+    pub(super) fn symbol(&self) -> &SymbolPrefixes {
+        &self.symbol
     }
 
     #[inline]
-    pub(super) fn symbol(&self, table: usize) -> &SymbolTable {
-        &self.symbol[table]
+    pub(super) fn triple(&self) -> &TriplePrefixes {
+        &self.triple
+    }
+
+    #[inline]
+    pub(super) fn lead(&self) -> &LeadPrefixes {
+        &self.lead
+    }
+
+    #[inline]
+    pub(super) fn other(&self) -> &OtherPrefixes {
+        &self.other
     }
 
     pub(super) fn mask(&self) -> &CodeTable {
@@ -76,15 +102,6 @@ impl Codes {
     }
 }
 
-/// A table for each row of lengths.
-fn tables<T, const ROW: usize, const ROWS: usize>(
-    lengths: &[[u8; ROW]; ROWS],
-    table: impl Fn(&[u8]) -> Result<T, CodeError>,
-) -> Result<Box<[T; ROWS]>, CodeError> {
-    let rows: Result<Vec<T>, CodeError> = lengths.iter().map(|row| table(row)).collect();
-    rows?.try_into().map_err(|rows: Vec<T>| CodeError::SymbolCount { count: rows.len() })
-}
-
 /// The bits of the distance to the next object of a snapshot, and their number: at most 28. `gap` is at most
 /// [`RUN_MAX`].
 #[inline]
@@ -93,7 +110,7 @@ pub fn gap_code(codes: &Codes, gap: u32) -> (u64, u32) {
     let number = gap + 1;
     let class = number.ilog2();
     let mut run = ShortRun::default();
-    run.put_code(codes.gap.code(class as u8));
+    run.put_code(codes.gap.code(0, class as usize));
     run.put(u64::from(number & ((1 << class) - 1)), class);
     (run.bits, run.length)
 }

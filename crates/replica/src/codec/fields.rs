@@ -18,35 +18,12 @@ use netloom_wire::{BitReader, BitWriter, Name, Profile, ReadError, WriteError};
 use super::Blobs;
 use super::codes::Codes;
 use super::run::Run;
-use crate::class::{Class, FieldWords};
-
-/// The words of a quantized triple; `None` if it is always raw, or if the kind is no triple.
-#[inline]
-pub(super) fn triple_range(kind: FieldKind) -> Option<WordRange> {
-    match kind {
-        FieldKind::Position(Profile::None)
-        | FieldKind::Scale(Profile::None)
-        | FieldKind::Velocity(Profile::None) => None,
-        FieldKind::Position(Profile::High) | FieldKind::Velocity(Profile::High) => {
-            Some(WordRange::symmetric(i32::MAX))
-        }
-        FieldKind::Position(_) | FieldKind::Velocity(_) => Some(WordRange::symmetric(i32::from(i16::MAX))),
-        FieldKind::Scale(_) => WordRange::new(1, 255).ok(),
-        _ => None,
-    }
-}
+use crate::class::{Class, FieldWords, triple_range};
 
 /// The words of a field.
 #[inline]
 fn slice<'w>(words: &'w [i32], field: &FieldWords) -> &'w [i32] {
     &words[field.first..field.first + field.count]
-}
-
-/// The four words from `first` on.
-#[inline]
-pub(super) fn four(words: &[i32], first: usize) -> [i32; 4] {
-    let [a, b, c, d] = words[first..first + 4] else { unreachable!("a slice of four") };
-    [a, b, c, d]
 }
 
 /// The fields beside the transform, now and in the newer baseline.

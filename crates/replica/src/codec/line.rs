@@ -1,94 +1,156 @@
-//! The two baselines' ages as a ratio: how much further than from the older to the newer one it is to the present.
+//! The two baselines' ages, and what follows from them for every object that has both.
+//!
+//! How much further than from the older to the newer baseline it is to the present, r, decides the prediction. It is
+//! the same for all objects of a snapshot, so everything that needs a division is computed once:
+//!
+//! ```text
+//!   ────●───────────────●───────────○──►          r = ahead / behind
+//!     older   behind  newer  ahead  present
+//! ```
+//!
+//! Here quotients are rounded towards minus infinity.
 
 use netloom_wire::delta::predict::AGE_MAX;
-use netloom_wire::quantize::WordRange;
 
-use super::lanes::{Lanes, clamp, integer, round, zip};
+/// Bits of the fraction of [`Line::fine_ratio`].
+const FINE_BITS: i32 = 13;
+/// Bits of the fraction of the ratio of positions.
+const RATIO_BITS: i32 = 11;
+/// Bits of the fraction of a factor of a bend.
+pub(super) const FACTOR_BITS: i32 = 7;
+const FACTOR_ONE: i64 = 1 << FACTOR_BITS;
+/// Bits of the fraction of a bend.
+pub(super) const BEND_BITS: i32 = 14;
+const BEND_ONE: i64 = 1 << BEND_BITS;
 
-/// Extrapolation from two baselines, as [`netloom_wire::delta::predict`] defines it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Baselines that lie closer together than this part of the way to the present say nothing about it.
+const AHEAD_MAX: u32 = 4;
+
+/// Ages of which the line lies ready.
+const READY_AHEAD: usize = 16;
+const READY_BEHIND: usize = 8;
+
+/// Extrapolation from two baselines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line {
-    /// From the newer baseline to the present, in send ticks.
-    pub ahead: f64,
-    /// From the older to the newer one: positive.
-    pub behind: f64,
+    /// r in 2^-13.
+    fine_ratio: i32,
+    /// Bits that a squared distance gains between the baselines and the present; negative if it loses some.
+    pub squared_bits: i32,
+    /// How an arc bends away from the line, as parts of the bend in 2^-7: r(r+1) towards the centre,
+    pub inwards: i32,
+    /// and r(r²−1)/3 against the rise.
+    pub backwards: i32,
+    /// The largest bend of which the arc ahead is less than a quarter turn: 1/r², at most one.
+    pub bend_max: i32,
 }
 
 impl Line {
-    /// The line through two ages; `None` if the older one is not older, or too old.
+    /// The line through two ages; `None` if the older one is not older, or too old, or too near the newer one.
     #[inline]
     pub fn between(newer_age: u32, older_age: u32) -> Option<Line> {
-        let usable = older_age > newer_age && older_age <= AGE_MAX;
-        usable.then(|| Line { ahead: f64::from(newer_age), behind: f64::from(older_age - newer_age) })
+        let behind = older_age.wrapping_sub(newer_age);
+        match READY.get(behind.wrapping_sub(1) as usize).and_then(|row| row.get(newer_age as usize)) {
+            Some(&line) => line,
+            None => Line::compute(newer_age, older_age),
+        }
     }
 
-    /// Baselines as far apart as the newer one is old are the usual case, and need no division.
-    #[inline]
-    pub fn is_even(self) -> bool {
-        self.ahead == self.behind
+    const fn compute(newer_age: u32, older_age: u32) -> Option<Line> {
+        if older_age <= newer_age || older_age > AGE_MAX || newer_age > AHEAD_MAX * (older_age - newer_age) {
+            return None;
+        }
+        let (ahead, behind) = (newer_age as i64, (older_age - newer_age) as i64);
+        let (squared, cubed) = (behind * behind, behind * behind * behind);
+        let backwards = (FACTOR_ONE * ahead * (ahead * ahead - squared)).div_euclid(3 * cubed);
+        let bend_max = if ahead <= behind { BEND_ONE } else { BEND_ONE * squared / (ahead * ahead) };
+        let part = BEND_ONE * ahead * ahead / squared + 1;
+        Some(Line {
+            fine_ratio: ((ahead << FINE_BITS) / behind) as i32,
+            squared_bits: part.ilog2() as i32 - BEND_BITS,
+            inwards: (FACTOR_ONE * ahead * (ahead + behind) / squared) as i32,
+            backwards: backwards as i32,
+            bend_max: bend_max as i32,
+        })
     }
 
-    /// The words at the present, given the newer ones and how far they lie from the older ones.
-    #[inline]
-    pub fn extrapolate(self, newer: Lanes, rise: Lanes, range: WordRange) -> Lanes {
-        let step = if self.is_even() { rise } else { rise.map(|rise| self.step(rise)) };
-        let (min, max) = (f64::from(range.min()), f64::from(range.max()));
-        zip(newer, step, |newer, step| clamp(newer + step, min, max))
+    /// r with a fraction of so many bits, at most 13.
+    #[inline(always)]
+    pub fn ratio(&self, bits: i32) -> i32 {
+        self.fine_ratio >> (FINE_BITS - bits)
     }
 
-    /// A distance between the baselines as one between the newer baseline and the present, rounded down.
-    #[inline]
-    pub fn motion(self, distance: f64) -> u64 {
-        let motion = if self.is_even() { distance } else { floor(distance * self.ahead / self.behind) };
-        integer(motion) as u64
-    }
-
-    /// The same, rounded to nearest, ties away from zero.
-    fn step(self, rise: f64) -> f64 {
-        let doubled = 2.0 * rise.abs() * self.ahead + self.behind;
-        floor(doubled / (2.0 * self.behind)).copysign(rise)
+    /// What rose so much between the baselines rises so much from the newer one to the present: rounded to nearest,
+    /// ties up, and cut to 32 bits.
+    #[inline(always)]
+    pub fn step(&self, rise: i32) -> i32 {
+        let ratio = self.ratio(RATIO_BITS);
+        // Whole multiples of the ratio's unit apart from the rest, so that 32 bits suffice.
+        let whole = (rise >> RATIO_BITS).wrapping_mul(ratio);
+        let rest = (rise & ((1 << RATIO_BITS) - 1)) * ratio;
+        whole.wrapping_add((rest + (1 << (RATIO_BITS - 1))) >> RATIO_BITS)
     }
 }
 
-/// The integer below a quotient of integers that is not negative.
-fn floor(quotient: f64) -> f64 {
-    let nearest = round(quotient);
-    if nearest > quotient { nearest - 1.0 } else { nearest }
-}
+/// By the distance between the baselines less one, and the newer age.
+static READY: [[Option<Line>; READY_AHEAD]; READY_BEHIND] = {
+    let mut rows = [[None; READY_AHEAD]; READY_BEHIND];
+    let mut behind = 1;
+    while behind <= READY_BEHIND {
+        let mut ahead = 0;
+        while ahead < READY_AHEAD {
+            rows[behind - 1][ahead] = Line::compute(ahead as u32, (ahead + behind) as u32);
+            ahead += 1;
+        }
+        behind += 1;
+    }
+    rows
+};
 
 #[cfg(test)]
 mod tests {
-    use super::super::lanes::{lanes, subtract};
     use super::*;
-    use netloom_wire::delta::predict::{self, extrapolate};
+    use netloom_wire::delta::predict::{Baseline, extrapolate};
+    use netloom_wire::quantize::WordRange;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn the_line_is_that_of_the_wire(
-            newer in any::<[i32; 4]>(), older in any::<[i32; 4]>(), newer_age in 0u32..1100, older_age in 0u32..1100,
-            limit in any::<i32>(),
-        ) {
-            let range = WordRange::symmetric(limit);
-            let Some(line) = Line::between(newer_age, older_age) else {
-                prop_assert!(older_age <= newer_age || older_age > predict::AGE_MAX);
-                return Ok(());
-            };
-            let ours = line.extrapolate(lanes(newer), subtract(lanes(newer), lanes(older)), range);
-            for lane in 0..4 {
-                let by_wire = extrapolate(
-                    predict::Baseline { word: newer[lane], age: newer_age },
-                    predict::Baseline { word: older[lane], age: older_age },
-                    range,
-                );
-                prop_assert_eq!(ours[lane], f64::from(by_wire));
+        fn a_step_is_the_product_with_the_ratio_rounded(rise in any::<i32>(), newer_age in 0u32..300, behind in 1u32..300) {
+            if let Some(line) = Line::between(newer_age, newer_age + behind) {
+                let exact = i64::from(rise) * i64::from(line.ratio(RATIO_BITS));
+                prop_assert!(exact.abs() < 1 << 53, "a double holds it");
+                prop_assert_eq!(line.step(rise), ((exact + (1 << (RATIO_BITS - 1))) >> RATIO_BITS) as i32);
             }
         }
 
         #[test]
-        fn motion_is_a_quotient_rounded_down(distance in 0u64..1 << 34, newer_age in 0u32..300, gap in 1u32..300) {
-            let line = Line::between(newer_age, newer_age + gap).unwrap();
-            prop_assert_eq!(line.motion(distance as f64), distance * u64::from(newer_age) / u64::from(gap));
+        fn baselines_four_ticks_apart_are_extrapolated_exactly(
+            newer in -32_767..=32_767, rise in -8_000..8_000, newer_age in 1u32..=16,
+        ) {
+            let line = Line::between(newer_age, newer_age + 4).unwrap();
+            let newer_word = Baseline { word: newer, age: newer_age };
+            let older_word = Baseline { word: newer - rise, age: newer_age + 4 };
+            let by_wire = extrapolate(newer_word, older_word, WordRange::ALL);
+            let off = newer + line.step(rise) - by_wire;
+            prop_assert!((0..=1).contains(&off), "ties go up here and away from zero there: {}", off);
         }
+    }
+
+    #[test]
+    fn lines_that_lie_ready_are_those_computed() {
+        for newer_age in 0..20 {
+            for older_age in 0..40 {
+                assert_eq!(Line::between(newer_age, older_age), Line::compute(newer_age, older_age));
+            }
+        }
+    }
+
+    #[test]
+    fn there_is_no_line_through_ages_that_say_nothing() {
+        for (newer_age, older_age) in [(4, 4), (5, 4), (0, 0), (2, AGE_MAX + 1), (5, 6), (u32::MAX, 0)] {
+            assert_eq!(Line::between(newer_age, older_age), None, "{newer_age}, {older_age}");
+        }
+        assert!(Line::between(4, 5).is_some() && Line::between(500, AGE_MAX).is_some());
     }
 }

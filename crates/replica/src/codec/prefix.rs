@@ -1,6 +1,6 @@
 //! Prefix codes laid out for the hot path.
 //!
-//! [`CodeTable`] defines the codes. Writing an object takes about seven of them and reading it as many, so here a code
+//! [`CodeTable`] defines the codes. Writing an object takes about four of them and reading it as many, so here a code
 //! and its length are one load away on both sides, in arrays whose size the index cannot leave.
 
 use netloom_wire::BitWriter;
@@ -13,49 +13,74 @@ pub(super) struct Code {
     pub length: u8,
 }
 
-/// One prefix code of at most `SYMBOLS` symbols whose codes index a lookup of `LOOKUP` entries; both powers of two.
+/// A family of at most `TABLES` prefix codes, each of at most `SYMBOLS` symbols whose codes index a lookup of `LOOKUP`
+/// entries; all three powers of two, so that no index needs to be checked.
 #[derive(Clone, Debug)]
-pub(super) struct Prefix<const SYMBOLS: usize, const LOOKUP: usize> {
-    codes: [Code; SYMBOLS],
+pub(super) struct Prefixes<const TABLES: usize, const SYMBOLS: usize, const LOOKUP: usize> {
+    codes: Box<[[Code; SYMBOLS]; TABLES]>,
     /// By the next bits of the input: the symbol, and above it the length of its code.
-    lookup: Box<[u16; LOOKUP]>,
+    lookups: Box<[[u16; LOOKUP]; TABLES]>,
 }
 
-impl<const SYMBOLS: usize, const LOOKUP: usize> Prefix<SYMBOLS, LOOKUP> {
-    /// The canonical code with these lengths, which must be a complete code.
-    pub fn from_lengths(lengths: &[u8]) -> Result<Prefix<SYMBOLS, LOOKUP>, CodeError> {
-        if lengths.len() > SYMBOLS {
-            return Err(CodeError::SymbolCount { count: lengths.len() });
-        }
-        let too_long = |&(_, &bits): &(usize, &u8)| u32::from(bits) > LOOKUP.ilog2();
-        if let Some((symbol, &bits)) = lengths.iter().enumerate().find(too_long) {
-            return Err(CodeError::Length { symbol, bits });
-        }
-        let table = CodeTable::from_lengths(lengths)?;
-        let mut codes = [Code::default(); SYMBOLS];
-        let mut lookup = Box::new([0; LOOKUP]);
-        for (symbol, (code, &length)) in codes.iter_mut().zip(lengths).enumerate() {
-            let mut bytes = [0; 8];
-            table.write(symbol as u8, &mut BitWriter::new(&mut bytes));
-            *code = Code { bits: u16::from_le_bytes([bytes[0], bytes[1]]), length };
-            let entry = symbol as u16 | u16::from(length) << 8;
-            for slot in lookup.iter_mut().skip(usize::from(code.bits)).step_by(1 << length) {
-                *slot = entry;
-            }
-        }
-        Ok(Prefix { codes, lookup })
+impl<const TABLES: usize, const SYMBOLS: usize, const LOOKUP: usize> Prefixes<TABLES, SYMBOLS, LOOKUP> {
+    /// The canonical codes with these lengths, each of which must be a complete code.
+    pub fn from_lengths<'a>(
+        tables: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Result<Prefixes<TABLES, SYMBOLS, LOOKUP>, CodeError> {
+        let rows: Result<Vec<_>, CodeError> = tables.into_iter().map(table).collect();
+        let (mut codes, mut lookups): (Vec<_>, Vec<_>) = rows?.into_iter().unzip();
+        codes.resize(TABLES, [Code::default(); SYMBOLS]);
+        lookups.resize(TABLES, [0; LOOKUP]);
+        let too_many = |count| CodeError::SymbolCount { count };
+        Ok(Prefixes {
+            codes: codes.try_into().map_err(|rows: Vec<_>| too_many(rows.len()))?,
+            lookups: lookups.try_into().map_err(|rows: Vec<_>| too_many(rows.len()))?,
+        })
     }
 
     /// The code of `symbol`, which the table must have.
-    #[inline]
-    pub fn code(&self, symbol: u8) -> Code {
-        self.codes[usize::from(symbol) & (SYMBOLS - 1)]
+    #[inline(always)]
+    pub fn code(&self, table: usize, symbol: usize) -> Code {
+        self.codes[table & (TABLES - 1)][symbol & (SYMBOLS - 1)]
+    }
+
+    /// The code at a place among all tables: `SYMBOLS` times the table, plus the symbol. Places without symbol have an
+    /// empty code.
+    #[inline(always)]
+    pub fn code_at(&self, place: i32) -> Code {
+        self.codes.as_flattened()[place as usize & (TABLES * SYMBOLS - 1)]
     }
 
     /// The symbol that `bits` begin with, and the length of its code. The codes are complete: there always is one.
-    #[inline]
-    pub fn symbol(&self, bits: u64) -> (u8, u32) {
-        let entry = self.lookup[bits as usize & (LOOKUP - 1)];
-        (entry as u8, u32::from(entry >> 8))
+    #[inline(always)]
+    pub fn symbol(&self, table: usize, bits: u64) -> (usize, u32) {
+        let entry = self.lookups[table & (TABLES - 1)][bits as usize & (LOOKUP - 1)];
+        (usize::from(entry as u8), u32::from(entry >> 8))
     }
+}
+
+/// One table: its codes, and its lookup.
+fn table<const SYMBOLS: usize, const LOOKUP: usize>(
+    lengths: &[u8],
+) -> Result<([Code; SYMBOLS], [u16; LOOKUP]), CodeError> {
+    if lengths.len() > SYMBOLS {
+        return Err(CodeError::SymbolCount { count: lengths.len() });
+    }
+    let too_long = |&(_, &bits): &(usize, &u8)| u32::from(bits) > LOOKUP.ilog2();
+    if let Some((symbol, &bits)) = lengths.iter().enumerate().find(too_long) {
+        return Err(CodeError::Length { symbol, bits });
+    }
+    let table = CodeTable::from_lengths(lengths)?;
+    let mut codes = [Code::default(); SYMBOLS];
+    let mut lookup = [0; LOOKUP];
+    for (symbol, (code, &length)) in codes.iter_mut().zip(lengths).enumerate() {
+        let mut bytes = [0; 8];
+        table.write(symbol as u8, &mut BitWriter::new(&mut bytes));
+        *code = Code { bits: u16::from_le_bytes([bytes[0], bytes[1]]), length };
+        let entry = symbol as u16 | u16::from(length) << 8;
+        for slot in lookup.iter_mut().skip(usize::from(code.bits)).step_by(1 << length) {
+            *slot = entry;
+        }
+    }
+    Ok((codes, lookup))
 }

@@ -1,383 +1,262 @@
-//! A rotation, predicted by turning on.
+//! A rotation, as its difference from what is expected of it.
 //!
-//! The words of a rotation are three components of a unit quaternion; which three changes as the object turns, and no
-//! component moves evenly. So the prediction is made on the whole quaternion, in steps: the dropped component is
-//! restored as the root of what the others leave, and the arc through both baselines is continued.
+//! The prediction by turning on is in [`arc`](super::arc). Where the object stopped or turned back the newer baseline is
+//! nearer. The sender compares how wide the differences are and takes the arc only if it is better by a quarter.
 //!
-//! ```text
-//!          older ●─── θ ───● newer                       r = newer age / (older age − newer age)
-//!                           ╲  r·θ
-//!                             ○ predicted  =  (sin (1+r)θ · newer − sin rθ · older) / sin θ
-//!
-//!   with c = 1 − cos θ, up to terms in c², and exactly if r = 1:
-//!                                          =  (1+r)·(1 − r(r+2)·c/3) · newer  −  r·(1 − (r²−1)·c/3) · older
-//! ```
-//!
-//! Weights are integers in units of 2^-18; a straight line instead of the arc costs about four bits more per update
-//! of something that turns by 4° a frame. The largest component of the prediction is the one expected to be dropped;
-//! the sender names another one if it is. Then the prediction, negated if that component is negative, is compared
-//! with the words step by step.
-//!
-//! A turning object mostly keeps its axis and changes its speed, so that all three steps are off in proportion: along
-//! the *tangent*, the direction in which the predicted rotation moves on. The component with the largest share of it
-//! leads and is coded first. Its difference corrects the prediction of the other two, and what remains there is
-//! rounding:
-//!
-//! ```text
-//!           ╱ tangent
-//!     ○────●          ○ predicted    ● actual
-//!      ╲   │           the lead says how far along the tangent it went, the others follow:
-//!       ╲  │ lead      predicted += difference of the lead × tangent / tangent of the lead
-//! ```
-//!
-//! Every quotient is rounded to nearest, ties to even; no intermediate exceeds 2^51. Components are kept in the order
-//! of the newer baseline's words: its dropped one, then the others.
+//! The component that the newer baseline dropped is expected to be dropped again; the sender names another one if it is.
 
-use netloom_wire::quantize::WordRange;
+use netloom_wire::quantize::RotationWidth;
 use netloom_wire::{BitReader, ReadError};
 
+use super::arc::{Along, Arc, Quaternion, Unit, is_negative, steps, whole};
 use super::codes::Codes;
-use super::lanes::{Lanes, clamp, integer, round, size, subtract, sum, zip};
 use super::line::Line;
+use super::number::Number;
 use super::run::Run;
 use super::symbol::Turn;
-use super::track::{Source, Track};
+use super::triple::{Expected, bits_of, spread};
+use super::{lead, triple};
 
-/// One, as a weight.
-const ONE: f64 = 262_144.0;
+/// How a rotation is said best.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Said {
+    /// One of [`Turn`], but never in full.
+    pub turn: i32,
+    /// The component that is dropped.
+    pub dropped: i32,
+    /// From what the turn says: from the arc the lead, and what it leaves of the others.
+    pub differences: [i32; 3],
+    /// Of the differences from the newer baseline.
+    pub spread: i32,
+    /// The square of the distance between the baselines.
+    pub chord: i32,
+}
 
-/// The components that remain when each one is dropped.
-const REMAINING: [[usize; 3]; 4] = [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]];
+/// What is compared to say a rotation with two baselines: three steps each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Compared<T> {
+    pub words: [T; 3],
+    pub newer: [T; 3],
+    pub predicted: [T; 3],
+}
 
-/// The leading lane of three, then the others.
-const ORDERS: [[usize; 3]; 3] = [[1, 2, 3], [2, 1, 3], [3, 1, 2]];
+impl<T: Number> Compared<T> {
+    /// The steps of words, and of quaternions that drop the same component.
+    #[inline(always)]
+    pub fn new(words: [T; 3], dropped: i32, newer: Quaternion<T>, predicted: Quaternion<T>) -> Compared<T> {
+        let flips = is_negative(predicted, dropped);
+        Compared { words, newer: steps(newer, dropped, flips), predicted: steps(predicted, dropped, flips) }
+    }
+
+    /// The turn, without saying whether the component is dropped again; the differences; and how wide those from the
+    /// newer baseline are.
+    #[inline(always)]
+    pub fn said(&self, is_dropped_again: bool, unit: &Unit) -> (i32, [T; 3], T) {
+        let by_newer = subtract(self.words, self.newer);
+        let by_arc = subtract(self.words, self.predicted);
+        let (newer_width, arc_width) = (width(by_newer), width(by_arc));
+        let is_arc = arc_width.times(T::new(5)) <= newer_width.times(T::new(4));
+        let left = Along::new(self.newer, self.predicted, unit).left_by_lead(by_arc, unit);
+        let differences: [T; 3] =
+            core::array::from_fn(|step| if is_arc { left[step] } else { by_newer[step] });
+        let is_zero = |[a, b, c]: [T; 3]| (a == T::new(0)) & (b == T::new(0)) & (c == T::new(0));
+        let turn = if is_arc { Turn::FromLine as i32 } else { Turn::FromNewer as i32 };
+        let again = if is_zero(by_arc) { Turn::Predicted as i32 } else { turn };
+        let again = if is_zero(by_newer) { Turn::Same as i32 } else { again };
+        (if is_dropped_again { again } else { turn + 1 }, differences, newer_width)
+    }
+}
+
+impl Said {
+    /// With two baselines.
+    #[inline(always)]
+    fn new<T: Number>(words: [i32; 4], newer: [i32; 4], older: [i32; 4], line: &Line, unit: &Unit) -> Said {
+        let (whole_newer, _) = whole::<T>(newer, unit);
+        let (whole_older, _) = whole::<T>(older, unit);
+        let arc = Arc::new(whole_newer, whole_older, line, unit);
+        let [dropped, words @ ..] = words;
+        let compared = Compared::new(words.map(T::new), dropped, whole_newer, arc.predicted);
+        let (turn, differences, spread) = compared.said(dropped == newer[0], unit);
+        let (differences, spread) = (differences.map(T::word), spread.word());
+        Said { turn, dropped, differences, spread, chord: arc.chord.word() }
+    }
+
+    /// The bits that follow the symbol; false if the rotation is so far off that it is best said in full.
+    #[inline(always)]
+    pub fn write(&self, codes: &Codes, line: &Line, run: &mut impl Run) -> bool {
+        if self.turn < Turn::FromNewer as i32 {
+            return true;
+        }
+        run.put(self.dropped_if_named() as u64, self.naming_bits() as u32);
+        let level = level(bits_of(self.chord) as i32, line);
+        if self.turn < Turn::FromLine as i32 {
+            triple::write(codes, Expected::of(false, level), self.differences, self.spread, run);
+            return true;
+        }
+        let fits = lead::Packed::fits(self.differences);
+        if fits {
+            lead::Packed::new(level, self.differences).write(codes, run);
+        }
+        fits
+    }
+
+    /// The dropped component if it is named, and its bits.
+    #[inline(always)]
+    pub fn dropped_if_named(&self) -> i32 {
+        if self.naming_bits() == 0 { 0 } else { self.dropped & 3 }
+    }
+
+    #[inline(always)]
+    pub fn naming_bits(&self) -> i32 {
+        let names =
+            (self.turn == Turn::FromNewerDropping as i32) | (self.turn == Turn::FromLineDropping as i32);
+        if names { 2 } else { 0 }
+    }
+}
+
+/// How far the object turns from the newer baseline to the present: the bits of the distance, given those of the chord.
+#[inline(always)]
+pub(super) fn level(chord_bits: i32, line: &Line) -> i32 {
+    let twice = chord_bits + line.squared_bits + 2;
+    (if twice < 0 { 0 } else { twice }) >> 1
+}
 
 /// What the receiver knows: the newer rotation, and the older one if there is an arc through both.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
-    newer: [i32; 4],
-    line: Option<([i32; 4], Line)>,
-    half: f64,
+pub(super) struct Known<'a> {
+    newer: &'a [i32; 4],
+    older: Option<(&'a [i32; 4], &'a Line)>,
+    width: RotationWidth,
 }
 
-/// The arc through both baselines.
-#[derive(Clone, Copy, Debug)]
-struct Arc {
-    predicted: Lanes,
-    tangent: Lanes,
-    /// The component that is expected to be dropped.
-    dropped: usize,
-    motion: u64,
-}
-
-/// What is expected of three steps, in lanes 1 to 3, and which way they move on.
-#[derive(Clone, Copy, Debug)]
-struct Steps {
-    predicted: Lanes,
-    tangent: Lanes,
-}
-
-impl Known {
-    #[inline]
-    pub fn new(newer: [i32; 4], older: Option<([i32; 4], Line)>, half: i16) -> Known {
-        Known { newer, line: older, half: f64::from(half) }
+impl<'a> Known<'a> {
+    #[inline(always)]
+    pub fn new(
+        newer: &'a [i32; 4],
+        older: Option<(&'a [i32; 4], &'a Line)>,
+        width: RotationWidth,
+    ) -> Known<'a> {
+        Known { newer, older, width }
     }
 
     /// Whether `words` are a rotation of this width.
-    #[inline]
-    pub fn contains(&self, words: [i32; 4]) -> bool {
-        let [dropped, a, b, c] = words;
-        let half = self.half as i32;
-        let inside = |step: i32| (-half..=half).contains(&step);
-        let square = |step: i32| step.wrapping_mul(step);
-        (dropped & !3 == 0)
-            & (inside(a) & inside(b) & inside(c))
-            & (square(a).wrapping_add(square(b)).wrapping_add(square(c)) <= 2 * half * half)
+    #[inline(always)]
+    pub fn contains(&self, words: &[i32; 4]) -> bool {
+        let [dropped, steps @ ..] = *words;
+        match self.width {
+            RotationWidth::Ten => Unit::TEN.contains(dropped, steps.map(i64::from)),
+            RotationWidth::Fifteen => Unit::FIFTEEN.contains(dropped, steps.map(i64::from)),
+        }
     }
 
-    /// The bits of a rotation in full: the dropped component and three steps.
-    #[inline]
-    pub fn absolute_bits(&self) -> u32 {
-        2 + 3 * self.range().bit_width()
+    /// How `words`, which must be contained, are said best, and the bits that follow the symbol; `None` if they are so
+    /// far off that they are best said in full.
+    pub fn write<R: Run>(&self, codes: &Codes, words: &[i32; 4]) -> Option<(Turn, R)> {
+        // Apart, so that everything about a width is a constant.
+        let (turn, run): (Turn, R) = match self.width {
+            RotationWidth::Ten => self.write_in::<i64, R>(&Unit::TEN, codes, words)?,
+            RotationWidth::Fifteen => self.write_in::<i64, R>(&Unit::FIFTEEN, codes, words)?,
+        };
+        (run.length() <= self.width.bit_width()).then_some((turn, run))
     }
 
-    /// How `words`, which must be contained, are said best, and the bits that follow the symbol.
-    #[inline]
-    pub fn write<R: Run>(&self, codes: &Codes, words: [i32; 4]) -> (Turn, R) {
+    #[inline(always)]
+    fn write_in<T: Number, R: Run>(&self, unit: &Unit, codes: &Codes, words: &[i32; 4]) -> Option<(Turn, R)> {
         let mut run = R::default();
         if words == self.newer {
-            return (Turn::Same, run);
+            return Some((Turn::Same, run));
         }
-        let dropped = words[0] as usize & 3;
-        let newer = self.quaternion(self.newer);
-        let mut expected = self.frame();
-        let mut steps = self.steps(newer, [0.0; 4], dropped);
-        let mut track = Track { source: Source::Newer, motion: None, range: self.range() };
-        if let Some((older, line)) = self.line {
-            let arc = self.arc(newer, older, line);
-            let by_arc = self.steps(arc.predicted, arc.tangent, dropped);
-            let distance = by_arc.distance(words);
-            if distance == 0.0 && dropped == arc.dropped {
-                return (Turn::Predicted, run);
-            }
-            track.motion = Some(arc.motion);
-            if distance <= steps.distance(words) {
-                (track.source, expected, steps) = (Source::Line, arc.dropped, by_arc);
-            }
+        if let Some((older, line)) = self.older {
+            let said = Said::new::<T>(*words, *self.newer, *older, line, unit);
+            return said.write(codes, line, &mut run).then_some((Turn::of(said.turn), run));
         }
-        let as_expected = dropped == expected;
-        if !as_expected {
-            run.put(dropped as u64, 2);
+        let [dropped, a, b, c] = *words;
+        let dropping = dropped != self.newer[0];
+        if dropping {
+            run.put(dropped as u64 & 3, 2);
         }
-        let order = steps.order();
-        track.write(codes, order.map(|lane| words[lane & 3]), steps.differences(words, order), &mut run);
-        let turn = match (track.source, as_expected) {
-            (Source::Newer, true) => Turn::FromNewer,
-            (Source::Newer, false) => Turn::FromNewerDropping,
-            (Source::Line, true) => Turn::FromLine,
-            (Source::Line, false) => Turn::FromLineDropping,
-        };
-        (turn, run)
+        let (newer, _) = whole::<T>(*self.newer, unit);
+        let newer = steps(newer, dropped, is_negative(newer, dropped));
+        let differences = subtract([a, b, c].map(T::new), newer).map(T::word);
+        triple::write(codes, Expected::UNKNOWN, differences, spread(differences), &mut run);
+        Some((if dropping { Turn::FromNewerDropping } else { Turn::FromNewer }, run))
     }
 
-    /// The rotation that was said as `turn`.
-    #[inline]
+    /// The rotation that was said as `turn`, which is neither as before nor in full.
+    #[inline(always)]
     pub fn read(&self, turn: Turn, codes: &Codes, reader: &mut BitReader<'_>) -> Result<[i32; 4], ReadError> {
-        let source = match turn {
-            Turn::Same => return Ok(self.newer),
-            Turn::Absolute => return Err(ReadError::InvalidCode),
-            Turn::FromNewer | Turn::FromNewerDropping => Source::Newer,
-            Turn::Predicted | Turn::FromLine | Turn::FromLineDropping => Source::Line,
+        let words = match self.width {
+            RotationWidth::Ten => self.read_in::<i64>(&Unit::TEN, turn, codes, reader)?,
+            RotationWidth::Fifteen => self.read_fifteen(turn, codes, reader)?,
         };
-        let newer = self.quaternion(self.newer);
-        let arc = self.line.map(|(older, line)| self.arc(newer, older, line));
-        let (predicted, tangent, expected) = match (source, &arc) {
-            (Source::Newer, _) => (newer, [0.0; 4], self.frame()),
-            (Source::Line, Some(arc)) => (arc.predicted, arc.tangent, arc.dropped),
-            (Source::Line, None) => return Err(ReadError::InvalidCode),
-        };
+        if self.contains(&words) { Ok(words) } else { Err(ReadError::InvalidRotation) }
+    }
+
+    #[inline(never)]
+    fn read_fifteen(
+        &self,
+        turn: Turn,
+        codes: &Codes,
+        reader: &mut BitReader<'_>,
+    ) -> Result<[i32; 4], ReadError> {
+        self.read_in::<i64>(&Unit::FIFTEEN, turn, codes, reader)
+    }
+
+    #[inline(always)]
+    fn read_in<T: Number>(
+        &self,
+        unit: &Unit,
+        turn: Turn,
+        codes: &Codes,
+        reader: &mut BitReader<'_>,
+    ) -> Result<[i32; 4], ReadError> {
         let dropped = match turn {
-            Turn::FromNewerDropping | Turn::FromLineDropping => reader.read_bits(2)? as usize,
-            _ => expected,
+            Turn::FromNewerDropping | Turn::FromLineDropping => reader.read_bits(2)? as i32,
+            _ => self.newer[0],
         };
-        let steps = self.steps(predicted, tangent, dropped);
-        let mut words = [dropped as i32, 0, 0, 0];
-        if turn == Turn::Predicted {
-            for (word, step) in words.iter_mut().zip(steps.predicted).skip(1) {
-                *word = integer(step) as i32;
+        let (newer, _) = whole::<T>(*self.newer, unit);
+        let ahead = self.older.map(|(older, line)| {
+            let (older, _) = whole(*older, unit);
+            let arc = Arc::new(newer, older, line, unit);
+            let flips = is_negative(arc.predicted, dropped);
+            let level = level(bits_of(arc.chord.word()) as i32, line);
+            (steps(newer, dropped, flips), steps(arc.predicted, dropped, flips), level)
+        });
+        let [a, b, c] = match (turn, ahead) {
+            (Turn::FromNewer | Turn::FromNewerDropping, None) => {
+                let newer = steps(newer, dropped, is_negative(newer, dropped));
+                add(newer.map(T::word), triple::read(codes, Expected::UNKNOWN, reader)?)
             }
-        } else {
-            let order = steps.order();
-            let track = Track { source, motion: arc.map(|arc| arc.motion), range: self.range() };
-            let predict = |axis: usize, led: i64| integer(steps.corrected(order[axis], order[0], led as f64));
-            let read = track.read(codes, predict, reader)?;
-            for (lane, word) in order.into_iter().zip(read) {
-                words[lane & 3] = word;
+            (Turn::FromNewer | Turn::FromNewerDropping, Some((newer, _, level))) => {
+                add(newer.map(T::word), triple::read(codes, Expected::of(false, level), reader)?)
             }
-        }
-        if self.contains(words) { Ok(words) } else { Err(ReadError::InvalidRotation) }
-    }
-
-    /// The sum of squared steps that stands for one.
-    #[inline]
-    fn unit_squared(&self) -> f64 {
-        2.0 * self.half * self.half
-    }
-
-    #[inline]
-    fn range(&self) -> WordRange {
-        WordRange::symmetric(self.half as i32)
-    }
-
-    /// The component that lane 0 holds: the one that the newer baseline dropped.
-    #[inline]
-    fn frame(&self) -> usize {
-        self.newer[0] as usize & 3
-    }
-
-    /// The whole quaternion of words, the dropped component first. Of a word only the low 16 bits count, so that words
-    /// that are no rotation give some quaternion, the same on both sides.
-    #[inline]
-    fn quaternion(&self, words: [i32; 4]) -> Lanes {
-        let [_, a, b, c] = words.map(|word| f64::from(word as i16));
-        let rest = self.unit_squared() - (a * a + b * b + c * c);
-        [round(if rest > 0.0 { rest.sqrt() } else { 0.0 }), a, b, c]
-    }
-
-    #[inline]
-    fn arc(&self, newer: Lanes, older_words: [i32; 4], line: Line) -> Arc {
-        let older = reframed(self.quaternion(older_words), older_words[0] as usize & 3, self.frame());
-        // A quaternion and its negative are the same rotation: take the nearer one.
-        let dot = sum(zip(newer, older, |a, b| a * b));
-        let older = if dot < 0.0 { older.map(|step| -step) } else { older };
-        let unit = self.unit_squared();
-        let bend = round(clamp(unit - dot.abs(), 0.0, unit) * ONE / unit);
-        let (newer_weight, older_weight, cosine) = weights(bend, line);
-        let mut predicted =
-            zip(newer, older, |newer, older| round((newer_weight * newer - older_weight * older) / ONE));
-        if !line.is_even() {
-            // Far ahead of close baselines an arc means nothing, and products must stay exact.
-            predicted = predicted.map(|step| clamp(step, -2.0 * self.half, 2.0 * self.half));
-        }
-        Arc {
-            predicted,
-            tangent: zip(predicted, newer, |predicted, newer| cosine * predicted - ONE * newer),
-            dropped: component(self.frame(), largest(predicted)),
-            motion: line.motion(size(subtract(newer, older))),
-        }
-    }
-
-    /// A prediction as words, if `dropped` is the component that is dropped.
-    #[inline]
-    fn steps(&self, predicted: Lanes, tangent: Lanes, dropped: usize) -> Steps {
-        let predicted = reframed(predicted, self.frame(), dropped);
-        let tangent = reframed(tangent, self.frame(), dropped);
-        if predicted[0] < 0.0 {
-            return Steps { predicted: predicted.map(|step| -step), tangent: tangent.map(|step| -step) };
-        }
-        Steps { predicted, tangent }
-    }
-}
-
-impl Steps {
-    /// How far off the steps of `words` are, over all.
-    #[inline]
-    fn distance(&self, words: [i32; 4]) -> f64 {
-        let off = |lane: usize| (f64::from(words[lane]) - self.predicted[lane]).abs();
-        off(1) + off(2) + off(3)
-    }
-
-    /// The lane with the largest share of the tangent first; of equal ones the first.
-    #[inline]
-    fn order(&self) -> [usize; 3] {
-        let [_, a, b, c] = self.tangent.map(f64::abs);
-        let not_first = usize::from((b > a) | (c > a));
-        ORDERS[not_first + (not_first & usize::from(c > b))]
-    }
-
-    /// The prediction of `lane` once the lead turned out to be off by `led`.
-    #[inline]
-    fn corrected(&self, lane: usize, lead: usize, led: f64) -> f64 {
-        let along = self.tangent[lead & 3];
-        let along = if along == 0.0 { 1.0 } else { along };
-        self.predicted[lane & 3] + round(led * self.tangent[lane & 3] / along)
-    }
-
-    /// How far off `words` are, the lead first.
-    #[inline]
-    fn differences(&self, words: [i32; 4], [lead, second, third]: [usize; 3]) -> [i64; 3] {
-        let led = f64::from(words[lead & 3]) - self.predicted[lead & 3];
-        let follow = |lane: usize| f64::from(words[lane & 3]) - self.corrected(lane, lead, led);
-        [integer(led), integer(follow(second)), integer(follow(third))]
-    }
-}
-
-/// The lane of the largest component. Mostly it is the one that the newer baseline dropped.
-#[inline]
-fn largest(quaternion: Lanes) -> usize {
-    let [first, a, b, c] = quaternion.map(f64::abs);
-    match (first >= a) & (first >= b) & (first >= c) {
-        true => 0,
-        false => ORDERS[usize::from((b > a) | (c > a)) + usize::from((c > a) & (c > b))][0],
-    }
-}
-
-/// What newer and older weigh in the prediction, and cos rθ.
-#[inline]
-fn weights(bend: f64, line: Line) -> (f64, f64, f64) {
-    if line.is_even() {
-        return (2.0 * (ONE - bend), ONE, ONE - bend);
-    }
-    let Line { ahead, behind } = line;
-    let squared = behind * behind;
-    let at_most_one = |weight: f64| if weight > ONE { ONE } else { weight };
-    let newer_bend = at_most_one(round(ahead * (ahead + 2.0 * behind) * bend / (3.0 * squared)));
-    let older_bend = at_most_one(round((ahead * ahead - squared) * bend / (3.0 * squared)));
-    let cosine = ONE - at_most_one(round(ahead * ahead * bend / squared));
-    (
-        round((ahead + behind) * (ONE - newer_bend) / behind),
-        round(ahead * (ONE - older_bend) / behind),
-        cosine,
-    )
-}
-
-/// The component in a lane of a quaternion whose first is `frame`.
-#[inline]
-fn component(frame: usize, lane: usize) -> usize {
-    match lane {
-        0 => frame,
-        _ => REMAINING[frame & 3][(lane - 1) % 3],
-    }
-}
-
-/// The same quaternion with another component first. Mostly it is the same one.
-#[inline]
-fn reframed(quaternion: Lanes, from: usize, to: usize) -> Lanes {
-    if from == to { quaternion } else { reordered(quaternion, from, to) }
-}
-
-fn reordered(quaternion: Lanes, from: usize, to: usize) -> Lanes {
-    let mut components = [0.0; 4];
-    for (lane, &value) in quaternion.iter().enumerate() {
-        components[component(from, lane) & 3] = value;
-    }
-    core::array::from_fn(|lane| components[component(to, lane) & 3])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use netloom_wire::quantize::{QuantizeCounters, Rotation, RotationWidth};
-
-    /// The words of a turn about z.
-    fn turned(degrees: f64) -> [i32; 4] {
-        let (sine, cosine) = (degrees / 2.0).to_radians().sin_cos();
-        let quaternion = [0.0, 0.0, sine as f32, cosine as f32];
-        let rotation =
-            Rotation::quantize(quaternion, RotationWidth::Fifteen, &mut QuantizeCounters::default());
-        let Rotation::SmallestThree { largest, steps: [a, b, c] } = rotation else {
-            unreachable!("quantized")
+            (Turn::Predicted, Some((_, predicted, _))) => predicted.map(T::word),
+            (Turn::FromLine | Turn::FromLineDropping, Some((newer, predicted, level))) => {
+                let left = lead::read(codes, level, reader)?.map(T::new);
+                let differences = Along::new(newer, predicted, unit).restored(left, unit);
+                add(predicted.map(T::word), differences.map(T::word))
+            }
+            _ => return Err(ReadError::InvalidCode),
         };
-        [i32::from(largest), i32::from(a), i32::from(b), i32::from(c)]
+        Ok([dropped, a, b, c])
     }
+}
 
-    /// How many steps the arc through two ages is off, at most over a full turn of 6° a tick.
-    fn off_by(newer_age: u32, older_age: u32) -> f64 {
-        let degrees_ago = |now: u32, age: u32| turned(f64::from(now) - 6.0 * f64::from(age));
-        let distance = |now: u32| {
-            let line = Line::between(newer_age, older_age).unwrap();
-            let older = Some((degrees_ago(now, older_age), line));
-            let known = Known::new(degrees_ago(now, newer_age), older, RotationWidth::Fifteen.half());
-            let (older, line) = known.line.unwrap();
-            let arc = known.arc(known.quaternion(known.newer), older, line);
-            let current = degrees_ago(now, 0);
-            known.steps(arc.predicted, arc.tangent, current[0] as usize).distance(current)
-        };
-        (0..360).map(distance).fold(0.0, f64::max)
-    }
+/// As wide as the widest of three steps, of which a negative one counts as its complement.
+#[inline(always)]
+fn width<T: Number>(steps: [T; 3]) -> T {
+    let larger = |a: T, b: T| if a > b { a } else { b };
+    let folded = |step: T| larger(step, T::new(-1).minus(step));
+    let [a, b, c] = steps.map(folded);
+    larger(larger(a, b), c)
+}
 
-    #[test]
-    fn an_even_turn_is_predicted_to_the_step_also_where_another_component_is_dropped() {
-        assert!(off_by(2, 4) <= 6.0, "{} steps", off_by(2, 4));
-    }
+#[inline(always)]
+fn add(a: [i32; 3], b: [i32; 3]) -> [i32; 3] {
+    core::array::from_fn(|step| a[step].wrapping_add(b[step]))
+}
 
-    #[test]
-    fn an_even_turn_is_predicted_from_uneven_ages() {
-        for ages in [(1, 4), (2, 3), (3, 5), (4, 8)] {
-            let steps = off_by(ages.0, ages.1);
-            assert!(steps <= 60.0, "{steps} of 32,767 steps at ages {ages:?}");
-        }
-    }
-
-    #[test]
-    fn a_change_of_speed_about_the_same_axis_is_said_by_the_lead_alone() {
-        let line = Line::between(2, 4).unwrap();
-        let known = Known::new(turned(30.0), Some((turned(20.0), line)), RotationWidth::Fifteen.half());
-        let arc = known.arc(known.quaternion(known.newer), turned(20.0), line);
-        let current = turned(43.0);
-        let steps = known.steps(arc.predicted, arc.tangent, current[0] as usize);
-        let [lead, second, third] = steps.differences(current, steps.order());
-        assert!(lead.abs() > 500, "three degrees are many steps: {lead}");
-        assert!(second.abs() <= 2 && third.abs() <= 2, "{second}, {third}");
-    }
+#[inline(always)]
+fn subtract<T: Number>(a: [T; 3], b: [T; 3]) -> [T; 3] {
+    core::array::from_fn(|step| a[step].minus(b[step]))
 }

@@ -61,11 +61,27 @@ const TURNS: [Turn; 7] = [
     Turn::Absolute,
 ];
 
+impl Place {
+    /// The place with this number.
+    #[inline(always)]
+    pub fn of(number: i32) -> Place {
+        PLACES[number as usize % PLACES.len()]
+    }
+}
+
+impl Turn {
+    /// The turn with this number.
+    #[inline(always)]
+    pub fn of(number: i32) -> Turn {
+        TURNS[number as usize % TURNS.len()]
+    }
+}
+
 const COMBINATIONS: usize = PLACES.len() * TURNS.len();
-const TELEPORT: u8 = 2 * COMBINATIONS as u8;
+const TELEPORT: usize = 2 * COMBINATIONS;
 
 /// All symbols.
-pub(super) const SYMBOLS: usize = TELEPORT as usize + 1;
+pub(super) const SYMBOLS: usize = TELEPORT + 1;
 
 /// Tables: one baseline only; or two, and the object rested, moved, turned, did both.
 pub(super) const SYMBOL_TABLES: usize = 5;
@@ -93,23 +109,32 @@ pub(super) struct Change {
     pub others: bool,
 }
 
+/// Places of one table among the codes of all.
+pub(super) const SYMBOL_STRIDE: usize = 128;
+
+/// The place of the code of an object of which only the transform changed, and that moved and turned between the
+/// baselines or did not.
+#[inline(always)]
+pub(super) fn place_of_code(place: i32, turn: i32, moved: bool, turned: bool) -> i32 {
+    let past = 1 + i32::from(moved) + 2 * i32::from(turned);
+    past * SYMBOL_STRIDE as i32 + place + PLACES.len() as i32 * turn
+}
+
 impl Change {
     #[inline]
     pub fn write(self, codes: &Codes, past: Past, run: &mut impl Run) {
-        let table = codes.symbol(past.0);
         if self.teleported {
-            run.put_code(table.code(TELEPORT));
+            run.put_code(codes.symbol().code(past.0, TELEPORT));
         }
         let combination = self.place as usize + PLACES.len() * self.turn as usize;
         let others = if self.others { COMBINATIONS } else { 0 };
-        run.put_code(table.code((combination + others) as u8));
+        run.put_code(codes.symbol().code(past.0, combination + others));
     }
 
     #[inline]
     pub fn read(codes: &Codes, past: Past, reader: &mut BitReader<'_>) -> Result<Change, ReadError> {
-        let table = codes.symbol(past.0);
         let mut next = || {
-            let (symbol, length) = table.symbol(reader.peek_bits(16));
+            let (symbol, length) = codes.symbol().symbol(past.0, reader.peek_bits(16));
             reader.skip_bits(length as usize).map(|()| symbol)
         };
         let mut symbol = next()?;
@@ -117,16 +142,15 @@ impl Change {
         if teleported {
             symbol = next()?;
         }
-        let index = usize::from(symbol);
-        if index >= 2 * COMBINATIONS {
+        if symbol >= 2 * COMBINATIONS {
             return Err(ReadError::InvalidCode);
         }
-        let combination = index % COMBINATIONS;
+        let combination = symbol % COMBINATIONS;
         Ok(Change {
             teleported,
             place: PLACES[combination % PLACES.len()],
             turn: TURNS[combination / PLACES.len()],
-            others: index >= COMBINATIONS,
+            others: symbol >= COMBINATIONS,
         })
     }
 }

@@ -1,0 +1,287 @@
+//! Many objects with the same ages at once.
+//!
+//! A server encodes the same row of ages for every object of a snapshot. What is predicted of one object depends on no
+//! other, so the arithmetic is done to sixteen objects side by side, in columns that a compiler turns into vector
+//! instructions:
+//!
+//! ```text
+//!   rows, one for each object                    columns, one for each word
+//!   x y z raw  dropped a b c                     x x x x x x …
+//!   x y z raw  dropped a b c        ──────►      y y y y y y …      ──────►   how each is said   ──────►  codes
+//!   x y z raw  dropped a b c                     z z z z z z …
+//! ```
+//!
+//! An object that has anything unusual about it is encoded alone; the bits are the same.
+
+use netloom_wire::quantize::{RotationWidth, WordRange};
+
+use super::arc::{self, Arc, Unit};
+use super::codes::Codes;
+use super::line::Line;
+use super::number::Number;
+use super::rotation::Compared;
+use super::run::{Run, ShortRun};
+use super::symbol::{self, Place, Turn};
+use super::{Others, Pair, Shape, SmallCode, four, lead, position, rotation, triple};
+use crate::class::Class;
+
+/// Objects side by side.
+const LANES: usize = 16;
+
+/// One word of each.
+type Column = [i32; LANES];
+
+/// An object with two baselines.
+#[derive(Clone, Copy, Debug)]
+pub struct Update<'a> {
+    /// Its words now.
+    pub current: &'a [i32],
+    /// Those of the newer baseline.
+    pub newer: &'a [i32],
+    /// Those of the older one.
+    pub older: &'a [i32],
+    /// Whether it jumped.
+    pub teleported: bool,
+}
+
+impl Pair {
+    /// [`Pair::encode_small`] for many objects: the bits of each, as [`SmallCode`] holds them. Those of an object with
+    /// anything unusual are zero: it is to be encoded alone. Ends with the shorter of `updates` and `out`, and returns
+    /// how many there were.
+    ///
+    /// # Panics
+    /// If any words are fewer than the class has.
+    pub fn encode_many<'a>(
+        &self,
+        class: &Class,
+        visible: u64,
+        updates: impl IntoIterator<Item = Update<'a>>,
+        codes: &Codes,
+        out: &mut [u64],
+    ) -> usize {
+        let mut updates = updates.into_iter();
+        let shape = Shape::of(class, visible);
+        let Some((line, layout)) = self.line.as_ref().zip(Layout::of(&shape)) else {
+            return out.iter_mut().zip(updates).map(|(code, _)| *code = 0).count();
+        };
+        let mut batch = Batch::default();
+        let mut done = 0;
+        for chunk in out.chunks_mut(LANES) {
+            let mut count = 0;
+            for update in updates.by_ref().take(chunk.len()) {
+                // One that jumped has a symbol more.
+                let alone = update.teleported
+                    || shape.others != 0
+                        && Others::new(class, shape.others, update.current, update.newer).any_changed();
+                batch.load(count, layout, &update, alone);
+                count += 1;
+            }
+            batch.compute_positions(line, layout.range);
+            batch.predict_rotations(line);
+            batch.compute_rotations(line);
+            for (lane, code) in chunk.iter_mut().enumerate().take(count) {
+                *code = batch.code(lane, codes, line).unwrap_or(0);
+            }
+            done += count;
+            if count < LANES {
+                break;
+            }
+        }
+        done
+    }
+}
+
+/// Where the words are that make columns: a position and a rotation, both quantized, the rotation to ten bits.
+#[derive(Clone, Copy)]
+struct Layout {
+    position: u8,
+    rotation: u8,
+    range: WordRange,
+}
+
+impl Layout {
+    fn of(shape: &Shape<'_>) -> Option<Layout> {
+        let (position, rotation) = (shape.position?, shape.rotation?);
+        let is_ten = rotation.quantized == Some(RotationWidth::Ten);
+        let range = position.quantized.filter(|_| is_ten)?;
+        Some(Layout { position: position.first, rotation: rotation.first, range })
+    }
+}
+
+/// The words of sixteen objects; and what becomes of each.
+#[derive(Default)]
+struct Batch {
+    positions: Rows,
+    rotations: Rows,
+    /// Not zero if the object is to be encoded alone.
+    alone: Column,
+    /// What is said of positions, and how.
+    place: Column,
+    moved: Column,
+    position: [Column; 5],
+    /// What is known and predicted of rotations.
+    steps: [[f32; LANES]; 3],
+    whole_newer: [[f32; LANES]; 4],
+    whole_older: [[f32; LANES]; 4],
+    predicted: [[f32; LANES]; 4],
+    dropped: Column,
+    dropped_before: Column,
+    turned: Column,
+    chord: Column,
+    /// What is said of them, and how.
+    turn: Column,
+    differences: [Column; 3],
+    spread: Column,
+    rotation: [Column; 8],
+    /// The place of the symbol's code; negative if the object is to be encoded alone.
+    symbol: Column,
+}
+
+/// Four words of each object now, in the newer and in the older baseline.
+type Rows = [[[i32; 4]; LANES]; 3];
+
+impl Batch {
+    #[inline(always)]
+    fn load(&mut self, lane: usize, layout: Layout, update: &Update<'_>, alone: bool) {
+        let lane = lane & (LANES - 1);
+        self.alone[lane] = i32::from(alone);
+        for (row, words) in [update.current, update.newer, update.older].into_iter().enumerate() {
+            self.positions[row][lane] = *four(words, layout.position);
+            self.rotations[row][lane] = *four(words, layout.rotation);
+        }
+    }
+
+    /// How positions are said.
+    #[inline(never)]
+    fn compute_positions(&mut self, line: &Line, range: WordRange) {
+        let line = *line;
+        for lane in 0..LANES {
+            let [[x, y, z, raw], [newer @ .., newer_raw], [older @ .., older_raw]] =
+                self.positions.each_ref().map(|rows| rows[lane]);
+            let rise = position::subtract(newer, older);
+            let said = position::Said::new([x, y, z], newer, rise.map(|rise| line.step(rise)));
+            let is_said = said.place >= Place::FromNewer as i32;
+            let triple::Packed { code, low, low_bits, high, high_bits } =
+                triple::Packed::new(said.expected(), said.differences, said.spread).only_if(is_said);
+            put(&mut self.position, lane, [code, low, low_bits, high, high_bits]);
+            self.place[lane] = said.place;
+            self.moved[lane] = rise[0] | rise[1] | rise[2];
+            let is_far = is_said & (said.spread >> triple::BITS_MAX != 0);
+            let inside = |word: i32| (word >= range.min()) & (word <= range.max());
+            let is_valid = inside(x) & inside(y) & inside(z) & (raw | newer_raw | older_raw == 0);
+            self.alone[lane] |= i32::from(is_far | !is_valid);
+        }
+    }
+
+    /// What rotations are predicted to be. In several short loops: a long one would wait for its roots and quotients.
+    #[inline(never)]
+    fn predict_rotations(&mut self, line: &Line) {
+        let (line, unit) = (*line, Unit::TEN);
+        for lane in 0..LANES {
+            let [current, newer, older] = self.rotations.each_ref().map(|rows| rows[lane]);
+            let (whole_newer, newer_rest) = arc::whole::<f32>(newer, &unit);
+            let (whole_older, older_rest) = arc::whole::<f32>(older, &unit);
+            put(&mut self.whole_newer, lane, whole_newer);
+            put(&mut self.whole_older, lane, whole_older);
+            let [dropped, steps @ ..] = current;
+            let steps = steps.map(<f32 as Number>::new);
+            put(&mut self.steps, lane, steps);
+            self.dropped[lane] = dropped;
+            self.dropped_before[lane] = newer[0];
+            let [d, a, b, c]: [i32; 4] = core::array::from_fn(|word| newer[word] ^ older[word]);
+            self.turned[lane] = d | a | b | c;
+            let is_valid = unit.contains(dropped, steps) & (newer_rest >= 0.0) & (older_rest >= 0.0);
+            self.alone[lane] |= i32::from(!is_valid);
+        }
+        for lane in 0..LANES {
+            let (newer, older) = (at(&self.whole_newer, lane), at(&self.whole_older, lane));
+            let arc = Arc::new(newer, older, &line, &unit);
+            put(&mut self.predicted, lane, arc.predicted);
+            self.chord[lane] = arc.chord.word();
+        }
+    }
+
+    /// How rotations are said.
+    #[inline(never)]
+    fn compute_rotations(&mut self, line: &Line) {
+        let (line, unit) = (*line, Unit::TEN);
+        for lane in 0..LANES {
+            let (newer, predicted) = (at(&self.whole_newer, lane), at(&self.predicted, lane));
+            let compared = Compared::new(at(&self.steps, lane), self.dropped[lane], newer, predicted);
+            let (turn, differences, spread) =
+                compared.said(self.dropped[lane] == self.dropped_before[lane], &unit);
+            self.turn[lane] = turn;
+            put(&mut self.differences, lane, differences.map(f32::word));
+            self.spread[lane] = spread.word();
+        }
+        for lane in 0..LANES {
+            let said = self.said(lane);
+            let level = rotation::level(triple::bits_of_small(said.chord), &line);
+            let packed = lead::Packed::new(level, said.differences);
+            let lead::Packed { lead_code, lead, lead_bits, other_code, others, other_bits } = packed;
+            let (dropped, dropped_bits) = (said.dropped_if_named(), said.naming_bits());
+            let row = [dropped, dropped_bits, lead_code, lead, lead_bits, other_code, others, other_bits];
+            put(&mut self.rotation, lane, row);
+            let is_far = (said.turn >= Turn::FromLine as i32) & !lead::Packed::fits(said.differences);
+            let (moved, turned) = (self.moved[lane] != 0, self.turned[lane] != 0);
+            let symbol = symbol::place_of_code(self.place[lane], said.turn, moved, turned);
+            self.symbol[lane] = if is_far | (self.alone[lane] != 0) { -1 } else { symbol };
+        }
+    }
+
+    #[inline(always)]
+    fn said(&self, lane: usize) -> rotation::Said {
+        rotation::Said {
+            turn: self.turn[lane],
+            dropped: self.dropped[lane],
+            differences: at(&self.differences, lane),
+            spread: self.spread[lane],
+            chord: self.chord[lane],
+        }
+    }
+
+    /// The bits of one object; `None` if it must be encoded alone.
+    #[inline(always)]
+    fn code(&self, lane: usize, codes: &Codes, line: &Line) -> Option<u64> {
+        let lane = lane & (LANES - 1);
+        if self.symbol[lane] < 0 {
+            return None;
+        }
+        let mut run = ShortRun::default();
+        run.put_code(codes.symbol().code_at(self.symbol[lane]));
+        let [code, low, low_bits, high, high_bits] = at(&self.position, lane);
+        triple::Packed { code, low, low_bits, high, high_bits }.write(codes, &mut run);
+        let start = run.length;
+        if self.turn[lane] >= Turn::FromLine as i32 {
+            let [dropped, dropped_bits, lead_code, lead, lead_bits, other_code, others, other_bits] =
+                at(&self.rotation, lane);
+            run.put(dropped as u64, dropped_bits as u32);
+            let packed = lead::Packed { lead_code, lead, lead_bits, other_code, others, other_bits };
+            packed.write(codes, &mut run);
+        } else if self.turn[lane] >= Turn::FromNewer as i32 {
+            self.said(lane).write(codes, line, &mut run);
+        }
+        // A position that is said by its differences is never longer than in full; a rotation may be.
+        (run.length - start <= WHOLE_BITS && run.length <= SmallCode::BITS_MAX)
+            .then_some(run.bits | u64::from(run.length) << SmallCode::BITS_MAX)
+    }
+}
+
+/// The bits of a rotation in full: ten for each of three steps, and two for the dropped component.
+const WHOLE_BITS: u32 = RotationWidth::Ten.bit_width();
+
+/// The numbers of one object.
+#[inline(always)]
+fn at<T: Copy, const N: usize>(columns: &[[T; LANES]; N], lane: usize) -> [T; N] {
+    core::array::from_fn(|place| columns[place][lane])
+}
+
+#[inline(always)]
+fn put<T, const N: usize>(columns: &mut [[T; LANES]; N], lane: usize, numbers: [T; N]) {
+    for (column, number) in columns.iter_mut().zip(numbers) {
+        column[lane] = number;
+    }
+}
+
+#[cfg(test)]
+mod tests;

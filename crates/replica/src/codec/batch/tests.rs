@@ -1,0 +1,100 @@
+use netloom_wire::Profile;
+use netloom_wire::schema::{FieldKind, Schema, SyncFlags};
+use proptest::prelude::*;
+
+use super::super::Pair;
+use super::*;
+
+fn class(position: Profile, rotation: Profile) -> Class {
+    let schema = Schema::builder("thing")
+        .field("rotation", FieldKind::Rotation(rotation), SyncFlags::PUBLIC_SYNC, 9)
+        .field("health", FieldKind::int(0, 100).unwrap(), SyncFlags::PUBLIC_SYNC, 8)
+        .field("position", FieldKind::Position(position), SyncFlags::PUBLIC_SYNC, 7);
+    Class::new(schema.build().unwrap()).unwrap()
+}
+
+/// Words of the class: mostly valid, sometimes not.
+fn any_words() -> impl Strategy<Value = [i32; 9]> {
+    let step = || prop_oneof![9 => -290i32..=290, 1 => -512i32..=512];
+    let place = || prop_oneof![9 => -900i32..900, 1 => any::<i16>().prop_map(i32::from), 1 => any::<i32>()];
+    let rotation = (prop_oneof![19 => 0i32..4, 1 => any::<i32>()], step(), step(), step());
+    let position = (place(), place(), place(), prop_oneof![19 => Just(0), 1 => Just(1)]);
+    (rotation, 0..=100, position)
+        .prop_map(|((d, a, b, c), health, (x, y, z, raw))| [d, a, b, c, health, x, y, z, raw])
+}
+
+/// An object that mostly moves by little, and sometimes not at all.
+fn any_rows() -> impl Strategy<Value = ([[i32; 9]; 3], bool)> {
+    let offset = || prop_oneof![Just(0), -1i32..=1, -30i32..30];
+    let offsets = || prop::array::uniform9(offset());
+    let near = (any_words(), offsets(), offsets()).prop_map(|(words, first, second)| {
+        let moved = |words: [i32; 9], offsets: [i32; 9]| {
+            core::array::from_fn(|word| match word {
+                0 | 4 | 8 => words[word],
+                _ => words[word].wrapping_add(offsets[word]),
+            })
+        };
+        let newer = moved(words, first);
+        [words, newer, moved(newer, second)]
+    });
+    let far = prop::array::uniform3(any_words());
+    (prop_oneof![4 => near, 1 => far], prop::bool::weighted(0.05))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn many_codes_are_those_of_each_object_alone(
+        objects in prop::collection::vec(any_rows(), 0..50),
+        ages in (0u32..20, 0u32..30),
+        room in 0usize..60,
+        position in prop::sample::select(vec![Profile::Standard, Profile::High]),
+    ) {
+        let class = class(position, Profile::Standard);
+        let codes = Codes::generic();
+        let pair = Pair::new(ages.0, Some(ages.1));
+        let updates = objects.iter().map(|([current, newer, older], teleported)| {
+            Update { current, newer, older, teleported: *teleported }
+        });
+        let mut out = vec![u64::MAX; room];
+        let done = pair.encode_many(&class, 0b111, updates.clone(), &codes, &mut out);
+        prop_assert_eq!(done, room.min(objects.len()));
+        for (&code, Update { current, newer, older, teleported }) in out.iter().zip(updates) {
+            let alone = pair.encode_small(&class, 0b111, current, newer, Some(older), teleported, &codes);
+            prop_assert!(code == 0 || Some(SmallCode(code)) == alone, "{:x} and {:x?}", code, alone);
+        }
+        prop_assert!(out[done..].iter().all(|&code| code == u64::MAX), "nothing is written beyond the updates");
+    }
+}
+
+#[test]
+fn what_moves_usually_is_encoded_with_the_others() {
+    let class = class(Profile::Standard, Profile::Standard);
+    let older = [3, 10, 20, 30, 50, 100, 200, 300, 0];
+    let newer = [3, 15, 18, 33, 50, 110, 190, 300, 0];
+    let current = [3, 21, 15, 36, 50, 122, 181, 300, 0];
+    let updates = [Update { current: &current, newer: &newer, older: &older, teleported: false }; 40];
+    let mut out = [0; 40];
+    let pair = Pair::new(4, Some(8));
+    assert_eq!(pair.encode_many(&class, 0b111, updates, &Codes::generic(), &mut out), 40);
+    assert!(out.iter().all(|&code| code != 0 && code == out[0]));
+}
+
+#[test]
+fn what_has_no_columns_is_left_to_be_encoded_alone() {
+    let words = [3, 10, 20, 30, 50, 100, 200, 300, 0];
+    let updates = [Update { current: &words, newer: &words, older: &words, teleported: false }; 3];
+    let codes = Codes::generic();
+    let cases = [
+        (class(Profile::Standard, Profile::High), 0b111, Pair::new(4, Some(8))),
+        (class(Profile::None, Profile::Standard), 0b111, Pair::new(4, Some(8))),
+        (class(Profile::Standard, Profile::Standard), 0b011, Pair::new(4, Some(8))),
+        (class(Profile::Standard, Profile::Standard), 0b111, Pair::new(4, None)),
+    ];
+    for (class, visible, pair) in cases {
+        let mut out = [7; 5];
+        assert_eq!(pair.encode_many(&class, visible, updates, &codes, &mut out), 3);
+        assert_eq!(out, [0, 0, 0, 7, 7]);
+    }
+}
