@@ -108,7 +108,7 @@ impl Game {
 #[test]
 fn a_steady_tick_allocates_nothing_on_either_side() {
     let mut game = Game::new();
-    (0..600).for_each(|_| game.tick());
+    (0..2_000).for_each(|_| game.tick());
     let (before, written) = (allocations(), game.server.written());
     (0..200).for_each(|_| game.tick());
     assert_eq!(allocations() - before, 0);
