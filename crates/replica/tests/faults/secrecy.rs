@@ -57,6 +57,7 @@ fn slots_of_the_world_tell_how_much_is_hidden_and_ours_give_every_byte_the_same(
 /// B-IV.1.5, X-C18: everything to everyone against what is near.
 #[test]
 fn sending_everything_costs_ten_times_what_interest_does() {
+    assert_eq!(GridConfig::default().cell_metres, 50.0);
     let bytes = |policy: Policy| {
         let mut stage = Stage::new(walker(), ServerConfig { policy, ..ServerConfig::default() });
         stage.join(PeerConfig::new(OwnerId(0)));
