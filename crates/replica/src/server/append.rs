@@ -16,6 +16,7 @@ use super::cache::{Cache, Code, Encoder, Present};
 use super::flight::Flight;
 use super::held::Pair;
 use super::peer::Peer;
+use super::priority::Cadence;
 use super::wanted::Key;
 use crate::bits::ones;
 use crate::codec::{Codes, SmallCode, gap_code};
@@ -25,23 +26,29 @@ use crate::snapshot::{Ages, Baselines, Flags};
 /// Gaps whose code is at hand.
 const GAPS_KEPT: usize = 128;
 
-/// The codes of the gaps that are most frequent.
+/// The codes of the gaps that are most frequent, each with the mark of the common baselines behind it.
 #[derive(Debug)]
 pub(super) struct Gaps([(u32, u32); GAPS_KEPT]);
 
 impl Gaps {
     pub fn new(codes: &Codes) -> Gaps {
         let narrow = |(bits, length): (u64, u32)| (bits as u32, length);
-        Gaps(std::array::from_fn(|gap| narrow(gap_code(codes, gap as u32))))
+        Gaps(std::array::from_fn(|gap| narrow(marked(gap_code(codes, gap as u32), Baselines::COMMON))))
     }
 
     #[inline]
-    fn code(&self, gap: u32, codes: &Codes) -> (u64, u32) {
+    fn with_common(&self, gap: u32, codes: &Codes) -> (u64, u32) {
         match self.0.get(gap as usize) {
             Some(&(bits, length)) => (bits.into(), length),
-            None => gap_code(codes, gap),
+            None => marked(gap_code(codes, gap), Baselines::COMMON),
         }
     }
+}
+
+/// A gap, then a mark.
+#[inline]
+fn marked(gap: (u64, u32), mark: (u64, u32)) -> (u64, u32) {
+    (gap.0 | mark.0 << gap.1, gap.1 + mark.1)
 }
 
 /// Where an update's code lies, as long as it builds on what the one before it did.
@@ -103,6 +110,7 @@ pub(super) struct Appending<'a> {
     pub cache: &'a Cache,
     pub encoders: &'a [Encoder],
     pub gaps: &'a Gaps,
+    pub cadence: &'a Cadence,
 }
 
 impl<'a> Appending<'a> {
@@ -156,7 +164,7 @@ impl<'a> Appending<'a> {
         }
         write_header(tick, flags, ages, out);
         scribe.written.note(&flight, at, count.1);
-        peer.handle_sent(flight, at);
+        peer.handle_sent(flight, at, self.cadence);
         Some(at)
     }
 
@@ -195,21 +203,19 @@ impl<'a> Appending<'a> {
                 let slot = at * 64 + bit;
                 let object = peer.slots.objects()[slot] as usize;
                 let gap = slot as u32 - next;
-                let (codes, mark) = if shared >> bit & 1 != 0 {
-                    (row, Baselines::COMMON)
+                let (entry, prefix) = if shared >> bit & 1 != 0 {
+                    let entry = row.get(object).copied().unwrap_or(0);
+                    (entry, self.gaps.with_common(gap, self.present.codes))
                 } else if public >> bit & 1 != 0 && peer.held.pair(slot) == named.pair {
-                    (named.codes, Baselines::NAMED_LAST)
+                    let entry = named.codes.get(object).copied().unwrap_or(0);
+                    (entry, marked(gap_code(self.present.codes, gap), Baselines::NAMED_LAST))
                 } else {
-                    (&[][..], Baselines::COMMON)
+                    (0, (0, 0))
                 };
-                let entry = codes.get(object).copied().unwrap_or(0);
                 let length = (entry >> SmallCode::BITS_MAX) as u32;
-                let (gap_bits, gap_length) = self.gaps.code(gap, self.present.codes);
-                let prefix_length = gap_length + mark.1;
-                if length.wrapping_sub(1) < SmallCode::BITS_MAX - prefix_length {
-                    let prefix = gap_bits | mark.0 << gap_length;
-                    let bits = SmallCode(entry).bits() << prefix_length | prefix;
-                    if !writer.try_append(bits, prefix_length + length) {
+                if length.wrapping_sub(1) < SmallCode::BITS_MAX - prefix.1 {
+                    let bits = SmallCode(entry).bits() << prefix.1 | prefix.0;
+                    if !writer.try_append(bits, prefix.1 + length) {
                         is_full = true;
                         break;
                     }
@@ -279,7 +285,7 @@ impl<'a> Appending<'a> {
             Code::Short(_, length) => length as usize,
             Code::Long(_, length) => length,
         };
-        let (gap_bits, gap_length) = self.gaps.code(gap, self.present.codes);
+        let (gap_bits, gap_length) = gap_code(self.present.codes, gap);
         let prefix_bits_max = (gap_length + Baselines::MARK_BITS_MAX) as usize;
         if writer.remaining_bits() < prefix_bits_max + length {
             return (writer, named, Outcome::Full);
@@ -324,7 +330,7 @@ impl Peer {
     }
 
     /// A snapshot went out: what it holds starts again at zero.
-    fn handle_sent(&mut self, flight: Flight, bytes: usize) {
+    fn handle_sent(&mut self, flight: Flight, bytes: usize, cadence: &Cadence) {
         self.outlook.budget_left -= bytes;
         self.chosen.subtract(&flight.updates);
         self.held.dirty.subtract(&flight.updates);
@@ -332,6 +338,9 @@ impl Peer {
             for slot in flight.updates.iter() {
                 self.accounts.reset(&[slot as u16]);
             }
+        }
+        if *cadence != Cadence::EVERY_TICK {
+            flight.updates.iter().for_each(|slot| self.phases.sent(&[slot as u16], cadence));
         }
         if let Some(lost) = self.flights.push(flight) {
             self.handle_outcome(lost, false, 1);

@@ -11,4 +11,5 @@ mod dirty;
 mod lifetimes;
 mod places;
 mod secrecy;
+mod server;
 mod stage;
