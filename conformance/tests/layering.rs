@@ -70,7 +70,7 @@ fn files_can_be_read_in_one_sitting() {
 fn architecture_has_a_line_for_every_module() {
     let tree = Repository::of_this_build();
     let map = tree.read("ARCHITECTURE.md").expect("ARCHITECTURE.md");
-    for sources in ["crates/wire/src", "crates/proto/src", "crates/sim/src"] {
+    for sources in ["crates/wire/src", "crates/proto/src", "crates/replica/src", "crates/sim/src"] {
         let absent = modules_not_in(&map, &tree, sources);
         assert!(absent.is_empty(), "ARCHITECTURE.md has no line for {}", absent.join(", "));
     }

@@ -278,7 +278,7 @@ impl ReplicaServer {
     pub fn select(&mut self, peer: ReplicaPeer, budget_bytes: usize) {
         let ReplicaServer { world, interest, choosing, changed, digests, peers, workers, tick, .. } = self;
         let (Some(peer), Some(worker)) = (find(peers, peer), workers.first_mut()) else { return };
-        let scene = Scene { world, interest, changed, digests, tick: *tick };
+        let scene = Scene { world, interest, changed, digests, cadence: &choosing.cadence, tick: *tick };
         peer.select(budget_bytes, &scene, choosing, worker);
     }
 
@@ -299,10 +299,11 @@ impl ReplicaServer {
         if self.workers.iter().any(|worker| !worker.wanted.is_empty()) {
             self.encode();
         }
-        let ReplicaServer { world, codes, gaps, cache, peers, encoders, scribes, tick, .. } = self;
+        let ReplicaServer { world, codes, gaps, cache, choosing, peers, encoders, scribes, tick, .. } = self;
         let peer = find(peers, peer)?;
         let present = Present { world, codes, tick: *tick };
-        Appending { present, cache, encoders, gaps }.write(peer, scribes.first_mut()?, sequence, out)
+        let cadence = &choosing.cadence;
+        Appending { present, cache, encoders, gaps, cadence }.write(peer, scribes.first_mut()?, sequence, out)
     }
 
     /// The next message for a peer's reliable-ordered channel: a value of a field of which every one must arrive

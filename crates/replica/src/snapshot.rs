@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Counts and ages of leaves are varints. Most objects of a snapshot build on the same two baselines, so those are
-//! named once, and an update says with one bit that it uses them.
+//! named once, and an update says with one bit that it uses them, or with two that it uses those that were named last.
 
-use netloom_wire::{BitReader, BitWriter, ByteReader, ReadError};
+use netloom_wire::{BitReader, ByteReader, ReadError};
 
 /// What a snapshot holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,31 +82,115 @@ pub fn read_header(payload: &[u8]) -> Result<(Header, ByteReader<'_>), ReadError
     Ok((Header { flags, ages, digest }, reader))
 }
 
-impl Header {
-    /// Reads which baselines an update uses.
-    pub fn baselines(&self, reader: &mut BitReader<'_>) -> Result<Ages, ReadError> {
+/// Which baselines the updates of a snapshot use, one after the other.
+///
+/// ```text
+///   1                               the common ones
+///   0 1                             those that were named last
+///   0 0 │ two │ age 8 │ [gap 8]     named here: how old the newer one is, and if there are two how much older the other
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Baselines {
+    common: Option<Ages>,
+    named: Option<Ages>,
+}
+
+impl Baselines {
+    /// The most bits that a mark has.
+    pub const MARK_BITS_MAX: u32 = 3 + 8 + 8;
+
+    /// Before the first update.
+    pub fn new(common: Option<Ages>) -> Baselines {
+        Baselines { common, named: None }
+    }
+
+    /// Reads which baselines the next update uses.
+    #[inline]
+    pub fn read(&mut self, reader: &mut BitReader<'_>) -> Result<Ages, ReadError> {
         if reader.read_bool()? {
-            return self.ages.ok_or(ReadError::InvalidFlags);
+            return self.common.ok_or(ReadError::InvalidFlags);
+        }
+        if reader.read_bool()? {
+            return self.named.ok_or(ReadError::InvalidFlags);
         }
         let has_second = reader.read_bool()?;
         let newer = reader.read_bits(8)? as u32;
         let older = if has_second { Some(newer + reader.read_bits(8)? as u32) } else { None };
-        match newer > 0 && older.is_none_or(|older| older > newer) {
-            true => Ok((newer, older)),
-            false => Err(ReadError::OutOfRange),
+        if newer == 0 || older.is_some_and(|older| older <= newer) {
+            return Err(ReadError::OutOfRange);
+        }
+        self.named = Some((newer, older));
+        Ok((newer, older))
+    }
+
+    /// The bits that say which baselines the next update uses, and their number.
+    #[inline]
+    pub fn mark(&mut self, ages: Ages) -> (u64, u32) {
+        if self.common == Some(ages) {
+            return Baselines::COMMON;
+        }
+        if self.named == Some(ages) {
+            return Baselines::NAMED_LAST;
+        }
+        self.named = Some(ages);
+        match ages {
+            (newer, Some(older)) => (u64::from(newer) << 3 | 4 | u64::from(older - newer) << 11, 19),
+            (newer, None) => (u64::from(newer) << 3, 11),
         }
     }
 
-    /// Writes which baselines an update uses.
-    pub fn write_baselines(&self, ages: Ages, writer: &mut BitWriter<'_>) {
-        if self.ages == Some(ages) {
-            return writer.write_bool(true);
+    /// The mark of the common baselines.
+    pub const COMMON: (u64, u32) = (1, 1);
+
+    /// The mark of those that were named last.
+    pub const NAMED_LAST: (u64, u32) = (2, 2);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ages() -> impl Strategy<Value = Ages> {
+        (1u32..=255, prop::option::of(1u32..=255))
+            .prop_map(|(newer, gap)| (newer, gap.map(|gap| newer + gap)))
+    }
+
+    proptest! {
+        #[test]
+        fn marks_are_read_as_they_were_written(
+            common in prop::option::of(ages()),
+            few in prop::collection::vec(ages(), 1..4),
+            picks in prop::collection::vec(any::<prop::sample::Index>(), 0..40),
+        ) {
+            let mut bytes = [0; 200];
+            let mut writer = netloom_wire::BitWriter::new(&mut bytes);
+            let mut marks = Baselines::new(common);
+            let used: Vec<Ages> = picks.iter().map(|pick| *pick.get(&few)).collect();
+            for &ages in &used {
+                let (bits, length) = marks.mark(ages);
+                prop_assert!(length <= Baselines::MARK_BITS_MAX);
+                writer.append_bits(bits, length);
+            }
+            writer.finish().unwrap();
+            let (mut reader, mut marks) = (BitReader::new(&bytes), Baselines::new(common));
+            for &ages in &used {
+                prop_assert_eq!(marks.read(&mut reader).unwrap(), ages);
+            }
         }
-        writer.write_bool(false);
-        writer.write_bool(ages.1.is_some());
-        writer.write_bits(ages.0.into(), 8);
-        if let Some(older) = ages.1 {
-            writer.write_bits((older - ages.0).into(), 8);
+    }
+
+    #[test]
+    fn nothing_is_common_or_named_last_unless_somebody_said_so() {
+        for bits in [0b1, 0b10] {
+            let bytes = [bits];
+            assert_eq!(Baselines::new(None).read(&mut BitReader::new(&bytes)), Err(ReadError::InvalidFlags));
         }
+        let an_age_of_zero = [0b0000_0000, 0, 0];
+        assert_eq!(
+            Baselines::new(None).read(&mut BitReader::new(&an_age_of_zero)),
+            Err(ReadError::OutOfRange)
+        );
     }
 }

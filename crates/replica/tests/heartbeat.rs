@@ -70,13 +70,25 @@ impl Pair {
 fn every_object_is_told_once_per_interval_within_a_twentieth_of_the_budget() {
     let mut pair = Pair::new(Heartbeat::Resend { ticks: 50 });
     pair.ticks(20);
-    let told = |pair: &Pair| pair.server.written().updates;
-    let before = told(&pair);
+    let told = |pair: &Pair| pair.server.written().entries;
+    let (before, mut bytes) = (told(&pair), 0);
     for _ in 0..50 {
-        let (so_far, bytes) = (told(&pair), pair.tick(1_000));
-        assert!(told(&pair) - so_far <= OBJECTS / 50 && bytes <= 5 + 50, "{bytes} bytes");
+        let so_far = told(&pair);
+        bytes += pair.tick(4_000);
+        assert!(told(&pair) - so_far <= OBJECTS / 50, "and not all together");
     }
-    assert_eq!(told(&pair) - before, OBJECTS, "and not all together");
+    assert_eq!(told(&pair) - before, OBJECTS);
+    assert!(bytes <= 50 * 4_000 / 20, "{bytes} bytes");
+}
+
+#[test]
+fn a_small_budget_only_makes_the_interval_longer() {
+    let mut pair = Pair::new(Heartbeat::Resend { ticks: 10 });
+    pair.ticks(20);
+    let before = pair.server.written().entries;
+    let bytes: usize = (0..1_000).map(|_| pair.tick(300)).sum();
+    let told = pair.server.written().entries - before;
+    assert!(told > 2 * OBJECTS && bytes <= 1_000 * 300 / 20, "{told} in {bytes} bytes");
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn snapshots(jobs: usize) -> Vec<(ReplicaPeer, Vec<u8>)> {
             let index = server.world().find(ObjectId(id)).unwrap();
             let place = f64::from(tick) * 0.1 * (1.0 + id as f64 / 20.0);
             server.world_mut().set_position(index, [place, -place, 1.0]).unwrap();
-            if (id + u64::from(tick)) % 16 == 0 {
+            if (id + u64::from(tick)).is_multiple_of(16) {
                 let name = format!("{tick} is more than what fits into one word");
                 server.world_mut().set(index, 1, Value::Text(&name)).unwrap();
             }
@@ -78,7 +78,7 @@ fn snapshots(jobs: usize) -> Vec<(ReplicaPeer, Vec<u8>)> {
         }
         waiting.retain(|&(at, peer, sequence)| {
             if at <= tick {
-                server.handle_outcome(peer, sequence, sequence % 7 != 0);
+                server.handle_outcome(peer, sequence, !sequence.is_multiple_of(7));
             }
             at > tick
         });

@@ -67,7 +67,7 @@ impl Game {
             world.set_position(index, [phase.cos() * 80.0, phase.sin() * 80.0, number as f64]).unwrap();
             let half = (phase / 2.0) as f32;
             world.set_rotation(index, [0.0, 0.0, half.sin(), half.cos()]).unwrap();
-            if (number as u32 + self.now) % 10 == 0 {
+            if (number as u32 + self.now).is_multiple_of(10) {
                 world.set(index, 2, Value::Word((self.now % 1_000) as i32)).unwrap();
                 let name = ["a ship", "a ship whose name is somewhat longer"][self.now as usize / 10 % 2];
                 world.set(index, 3, Value::Text(name)).unwrap();
@@ -93,7 +93,7 @@ impl Game {
         let mut out = [0; 1_150];
         for (number, remote) in self.remotes.iter_mut().enumerate() {
             while let Some(length) = server.poll_snapshot(remote.peer, self.sequence, &mut out) {
-                let arrives = self.sequence % 11 != 0;
+                let arrives = !self.sequence.is_multiple_of(11);
                 if arrives {
                     remote.client.handle_snapshot(&out[..length]).unwrap();
                 }
@@ -108,7 +108,7 @@ impl Game {
 #[test]
 fn a_steady_tick_allocates_nothing_on_either_side() {
     let mut game = Game::new();
-    (0..600).for_each(|_| game.tick());
+    (0..2_000).for_each(|_| game.tick());
     let (before, written) = (allocations(), game.server.written());
     (0..200).for_each(|_| game.tick());
     assert_eq!(allocations() - before, 0);

@@ -8,7 +8,7 @@ use crate::codec::{self, Baseline};
 use crate::digest::{REGION_SLOTS, REGIONS_MAX, object_digest, placed};
 use crate::entry::{Entry, read_entry};
 use crate::limits::{EXISTENCE_PER_SNAPSHOT_MAX, VISIBLE_MAX, WORDS_MAX};
-use crate::snapshot::{Flags, Header, read_header};
+use crate::snapshot::{Baselines, Flags, Header, read_header};
 
 /// The full tick of a snapshot: the one nearest to the newest so far.
 pub fn tick(payload: &[u8], newest: Option<Tick>) -> Result<Tick, ReadError> {
@@ -153,6 +153,7 @@ impl ReplicaClient {
         bytes: &[u8],
     ) -> Result<(), SnapshotError> {
         let mut reader = BitReader::new(bytes);
+        let mut baselines = Baselines::new(header.ages);
         let mut next = 0u32;
         let mut words = [0; WORDS_MAX];
         for _ in 0..count {
@@ -164,7 +165,7 @@ impl ReplicaClient {
             let slot = next + gap;
             next = slot + 1;
             let slot = u16::try_from(slot).map_err(|_| ReadError::OutOfRange)?;
-            let (newer, older) = header.baselines(&mut reader)?;
+            let (newer, older) = baselines.read(&mut reader)?;
             let object = self.objects.get_mut(usize::from(slot)).and_then(|object| object.as_mut());
             let object = object.ok_or(SnapshotError::UnknownObject(slot))?;
             let class = self

@@ -4,8 +4,8 @@
 //! the cache, each behind the distance to the slot before it:
 //!
 //! ```text
-//!   gap │ 1 │ code from the row of the common baselines      most: one lookup, one store of eight bytes
-//!   gap │ 0 │ baselines │ code from another row
+//!   gap │ mark of the common baselines │ code from their row      most: one lookup, one store of eight bytes
+//!   gap │ mark of other baselines │ code from another row
 //! ```
 
 use netloom_wire::schema::Audience;
@@ -14,38 +14,49 @@ use netloom_wire::{BitWriter, Tick, varint};
 use super::audit::AUDIT_BYTES;
 use super::cache::{Cache, Code, Encoder, Present};
 use super::flight::Flight;
+use super::held::Pair;
 use super::peer::Peer;
+use super::priority::Cadence;
 use super::wanted::Key;
 use crate::bits::ones;
 use crate::codec::{Codes, SmallCode, gap_code};
 use crate::limits::EXISTENCE_IN_FLIGHT_MAX;
-use crate::snapshot::{Ages, Flags};
-
-/// Bits that name baselines which are not the common ones, at most.
-const BASELINES_BITS: usize = 1 + 1 + 8 + 8;
+use crate::snapshot::{Ages, Baselines, Flags};
 
 /// Gaps whose code is at hand.
 const GAPS_KEPT: usize = 128;
 
-/// The codes of gaps, each with the bit behind it that says "the common baselines".
+/// The codes of the gaps that are most frequent, each with the mark of the common baselines behind it.
 #[derive(Debug)]
 pub(super) struct Gaps([(u32, u32); GAPS_KEPT]);
 
 impl Gaps {
     pub fn new(codes: &Codes) -> Gaps {
-        Gaps(std::array::from_fn(|gap| with_common(gap_code(codes, gap as u32))))
+        let narrow = |(bits, length): (u64, u32)| (bits as u32, length);
+        Gaps(std::array::from_fn(|gap| narrow(marked(gap_code(codes, gap as u32), Baselines::COMMON))))
     }
 
     #[inline]
-    fn common(&self, gap: u32, codes: &Codes) -> (u64, u32) {
-        let (bits, length) =
-            self.0.get(gap as usize).copied().unwrap_or_else(|| with_common(gap_code(codes, gap)));
-        (bits.into(), length)
+    fn with_common(&self, gap: u32, codes: &Codes) -> (u64, u32) {
+        match self.0.get(gap as usize) {
+            Some(&(bits, length)) => (bits.into(), length),
+            None => marked(gap_code(codes, gap), Baselines::COMMON),
+        }
     }
 }
 
-fn with_common((bits, length): (u64, u32)) -> (u32, u32) {
-    (bits as u32 | 1 << length, length + 1)
+/// A gap, then a mark.
+#[inline]
+fn marked(gap: (u64, u32), mark: (u64, u32)) -> (u64, u32) {
+    (gap.0 | mark.0 << gap.1, gap.1 + mark.1)
+}
+
+/// Where an update's code lies, as long as it builds on what the one before it did.
+#[derive(Clone, Copy, Debug)]
+struct Named<'a> {
+    pair: Pair,
+    codes: &'a [u64],
+    baselines: Baselines,
 }
 
 /// One of those who write snapshots: makes codes that only one peer needs, and counts.
@@ -99,9 +110,10 @@ pub(super) struct Appending<'a> {
     pub cache: &'a Cache,
     pub encoders: &'a [Encoder],
     pub gaps: &'a Gaps,
+    pub cadence: &'a Cadence,
 }
 
-impl Appending<'_> {
+impl<'a> Appending<'a> {
     /// Writes the next snapshot for a peer: its length; `None` if there is nothing more to say, or no room for it.
     pub fn write(
         &self,
@@ -152,7 +164,7 @@ impl Appending<'_> {
         }
         write_header(tick, flags, ages, out);
         scribe.written.note(&flight, at, count.1);
-        peer.handle_sent(flight, at);
+        peer.handle_sent(flight, at, self.cadence);
         Some(at)
     }
 
@@ -177,32 +189,40 @@ impl Appending<'_> {
         };
         let row = self.cache.row(key).map_or(&[][..], |row| row.codes());
         let is_common = peer.held.common.ages(tick) == Some((key.newer_age, key.older_age));
+        let mut named = Named { pair: Pair::default(), codes: &[], baselines: Baselines::new(Some(common)) };
         let (mut next, mut count, mut is_full) = (0u32, 0, false);
         for at in 0..peer.chosen.words().len() {
             let chosen = peer.chosen.word(at);
             if chosen == 0 {
                 continue;
             }
-            let shared = peer.held.uniform.word(at) & !peer.slots.special.word(at);
-            let shared = if is_common { shared } else { 0 };
+            let public = !peer.slots.special.word(at);
+            let shared = if is_common { peer.held.uniform.word(at) & public } else { 0 };
             let mut written = 0u64;
             for bit in ones(chosen) {
                 let slot = at * 64 + bit;
                 let object = peer.slots.objects()[slot] as usize;
                 let gap = slot as u32 - next;
-                let entry = row.get(object).copied().unwrap_or(0);
+                let (entry, prefix) = if shared >> bit & 1 != 0 {
+                    let entry = row.get(object).copied().unwrap_or(0);
+                    (entry, self.gaps.with_common(gap, self.present.codes))
+                } else if public >> bit & 1 != 0 && peer.held.pair(slot) == named.pair {
+                    let entry = named.codes.get(object).copied().unwrap_or(0);
+                    (entry, marked(gap_code(self.present.codes, gap), Baselines::NAMED_LAST))
+                } else {
+                    (0, (0, 0))
+                };
                 let length = (entry >> SmallCode::BITS_MAX) as u32;
-                let (gap_bits, gap_length) = self.gaps.common(gap, self.present.codes);
-                if shared >> bit & 1 != 0 && length.wrapping_sub(1) < SmallCode::BITS_MAX - gap_length {
-                    let bits = SmallCode(entry).bits() << gap_length | gap_bits;
-                    if !writer.try_append(bits, gap_length + length) {
+                if length.wrapping_sub(1) < SmallCode::BITS_MAX - prefix.1 {
+                    let bits = SmallCode(entry).bits() << prefix.1 | prefix.0;
+                    if !writer.try_append(bits, prefix.1 + length) {
                         is_full = true;
                         break;
                     }
                 } else {
                     let outcome;
-                    // Passed by value and not lent, so that the loop can keep it in registers.
-                    (writer, outcome) = self.write_other(peer, scribe, slot, (gap, common), writer);
+                    // Passed by value and not lent, so that the loop can keep them in registers.
+                    (writer, named, outcome) = self.write_other(peer, scribe, slot, gap, writer, named);
                     match outcome {
                         Outcome::Written => {}
                         Outcome::Skipped => continue,
@@ -235,55 +255,56 @@ impl Appending<'_> {
         (written + bytes, count)
     }
 
-    /// Writes an update that is long, or builds on other baselines than most.
+    /// Writes an update that is long, or builds on other baselines than the ones before it.
     #[inline(never)]
     fn write_other<'b>(
         &self,
         peer: &mut Peer,
         scribe: &mut Scribe,
         slot: usize,
-        (gap, common): (u32, Ages),
+        gap: u32,
         mut writer: BitWriter<'b>,
-    ) -> (BitWriter<'b>, Outcome) {
+        mut named: Named<'a>,
+    ) -> (BitWriter<'b>, Named<'a>, Outcome) {
         let object = peer.slots.objects()[slot] as usize;
         let Some(key) = peer.key(slot, self.present.tick) else {
             peer.tell_anew(slot as u16);
-            return (writer, Outcome::Skipped);
+            return (writer, named, Outcome::Skipped);
         };
-        let code = match self.cache.row(key) {
+        let row = self.cache.row(key);
+        let code = match row {
             Some(row) => self.cache.code(row, object, self.encoders),
             None => scribe.encoder.private(key, object, self.present),
         };
         let length = match code {
             Code::NoBaseline => {
                 peer.tell_anew(slot as u16);
-                return (writer, Outcome::Skipped);
+                return (writer, named, Outcome::Skipped);
             }
-            Code::NoRoom => return (writer, Outcome::Skipped),
+            Code::NoRoom => return (writer, named, Outcome::Skipped),
             Code::Short(_, length) => length as usize,
             Code::Long(_, length) => length,
         };
         let (gap_bits, gap_length) = gap_code(self.present.codes, gap);
-        if writer.remaining_bits() < gap_length as usize + BASELINES_BITS + length {
-            return (writer, Outcome::Full);
+        let prefix_bits_max = (gap_length + Baselines::MARK_BITS_MAX) as usize;
+        if writer.remaining_bits() < prefix_bits_max + length {
+            return (writer, named, Outcome::Full);
+        }
+        let ages = (u32::from(key.newer_age), (key.older_age > 0).then_some(u32::from(key.older_age)));
+        let (mark_bits, mark_length) = named.baselines.mark(ages);
+        if mark_length > Baselines::NAMED_LAST.1 {
+            // What is named here is what the next ones may share; the codes of another audience they may not.
+            let codes = row.filter(|_| key.audience == Audience::Public).map_or(&[][..], |row| row.codes());
+            named = Named { pair: peer.held.pair(slot), codes, ..named };
         }
         writer.append_bits(gap_bits, gap_length);
-        let ages = (u32::from(key.newer_age), (key.older_age > 0).then_some(u32::from(key.older_age)));
-        if ages == common {
-            writer.append_bits(1, 1);
-        } else {
-            let newer = u64::from(ages.0) << 2;
-            match ages.1 {
-                Some(older) => writer.append_bits(newer | 2 | u64::from(older - ages.0) << 10, 18),
-                None => writer.append_bits(newer, 10),
-            }
-        }
+        writer.append_bits(mark_bits, mark_length);
         match code {
             Code::Short(bits, length) => writer.append_bits(bits, length),
             Code::Long(bytes, length) => writer.append_slice(bytes, length),
             Code::NoBaseline | Code::NoRoom => {}
         }
-        (writer, Outcome::Written)
+        (writer, named, Outcome::Written)
     }
 }
 
@@ -309,7 +330,7 @@ impl Peer {
     }
 
     /// A snapshot went out: what it holds starts again at zero.
-    fn handle_sent(&mut self, flight: Flight, bytes: usize) {
+    fn handle_sent(&mut self, flight: Flight, bytes: usize, cadence: &Cadence) {
         self.outlook.budget_left -= bytes;
         self.chosen.subtract(&flight.updates);
         self.held.dirty.subtract(&flight.updates);
@@ -317,6 +338,9 @@ impl Peer {
             for slot in flight.updates.iter() {
                 self.accounts.reset(&[slot as u16]);
             }
+        }
+        if *cadence != Cadence::EVERY_TICK {
+            flight.updates.iter().for_each(|slot| self.phases.sent(&[slot as u16], cadence));
         }
         if let Some(lost) = self.flights.push(flight) {
             self.handle_outcome(lost, false, 1);

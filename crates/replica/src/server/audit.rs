@@ -50,12 +50,14 @@ impl Digests {
 
 impl Peer {
     /// The region whose turn it is and its digest, if the peer has everything of it and it rests.
-    pub fn audit(&mut self, digests: &Digests, world: &World, tick: Tick, ticks: u32) -> Option<(u16, u32)> {
+    pub fn audit(&mut self, digests: &Digests, world: &World, ticks: u32) -> Option<(u16, u32)> {
         let regions = self.slots.len().div_ceil(REGION_SLOTS);
-        let every = (ticks as usize / regions.max(1)).max(1);
-        if regions == 0 || !(tick.0 as usize).is_multiple_of(every) {
+        let interval = u64::from(ticks);
+        self.audits_due = (self.audits_due + regions as u64 * u64::from(self.elapsed_ticks)).min(interval);
+        if self.audits_due < interval {
             return None;
         }
+        self.audits_due -= interval;
         self.audited = if self.audited + 1 < regions { self.audited + 1 } else { 0 };
         let at = self.audited;
         let known = self.held.known.word(at);

@@ -58,9 +58,12 @@ impl Peer {
     ) {
         self.look(scene, &mut worker.interest);
         self.find_existence(scene);
+        if let Heartbeat::Resend { ticks } = choosing.heartbeat {
+            self.add_heartbeats(budget_bytes, ticks);
+        }
         self.audit_due = match choosing.heartbeat {
             Heartbeat::Digest { ticks } if budget_bytes >= AUDIT_BUDGET_BYTES_MIN => {
-                self.audit(scene.digests, scene.world, scene.tick, ticks)
+                self.audit(scene.digests, scene.world, ticks)
             }
             _ => None,
         };
@@ -76,11 +79,6 @@ impl Peer {
             self.accounts.clear();
             self.outlook.has_accounts = false;
             self.outlook.is_starved = false;
-        }
-        if let Heartbeat::Resend { ticks } = choosing.heartbeat
-            && fits
-        {
-            self.add_heartbeats(count, room_bits, scene.tick, ticks);
         }
         self.want(scene.tick, &mut worker.wanted);
     }
@@ -163,18 +161,25 @@ impl Peer {
         self.picked.iter().for_each(|slot| self.chosen.insert(usize::from(*slot)));
     }
 
-    /// Adds slots whose turn it is to be told although nothing changed: within a twentieth of the budget, and last.
-    fn add_heartbeats(&mut self, chosen: usize, room_bits: u64, tick: Tick, interval: u32) {
-        let estimate_bits = u64::from(self.outlook.estimate_bits);
-        let spare = room_bits.saturating_sub(chosen as u64 * estimate_bits);
-        let mut left = spare.min(room_bits / 20) / estimate_bits;
-        let mut slot = (tick.0 % interval) as usize;
-        while slot < self.slots.len() && left > 0 {
-            if self.held.known.contains(slot) && !self.chosen.contains(slot) && !self.flights.touches(slot) {
-                self.chosen.insert(slot);
-                left -= 1;
+    /// Adds full entries of slots whose turn it is to be told although nothing changed: one after the other, all within
+    /// the interval if a twentieth of the budget is enough for that.
+    fn add_heartbeats(&mut self, budget_bytes: usize, interval_ticks: u32) {
+        let (interval, slots) = (u64::from(interval_ticks), self.slots.len());
+        // In parts of the interval, so that few slots have their turn after many ticks.
+        self.beats_due =
+            (self.beats_due + slots as u64 * u64::from(self.elapsed_ticks)).min(interval * slots as u64);
+        self.beat_bytes = (self.beat_bytes + budget_bytes / 20).min(budget_bytes.max(ENTRY_BYTES));
+        while self.beats_due >= interval && self.beat_bytes >= ENTRY_BYTES {
+            self.beats_due -= interval;
+            let slot = if self.beat_next < slots { self.beat_next } else { 0 };
+            self.beat_next = slot + 1;
+            if self.held.known.contains(slot)
+                && !self.held.dirty.contains(slot)
+                && !self.flights.touches(slot)
+            {
+                self.beat_bytes -= ENTRY_BYTES;
+                self.entries_due.push_back(slot as u16);
             }
-            slot += interval as usize;
         }
     }
 

@@ -8,7 +8,7 @@ use crate::arena::{ARENA_BYTES_MAX, ARENA_BYTES_MIN};
 /// What is told of objects that did not change. A small game resends; for many objects digests cost less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heartbeat {
-    /// Every object once in so many ticks, 1 to 65,535; last, and within a twentieth of the budget.
+    /// Every object in full once in so many ticks, 1 to 65,535, or as often as a twentieth of the budget allows.
     Resend {
         /// The ticks.
         ticks: u32,

@@ -159,6 +159,8 @@ pub struct Interest {
     touched: Vec<u32>,
     touched_before_settling: Vec<u32>,
     round: u32,
+    /// Whether any object was ever kept from anyone.
+    has_hidden: bool,
 }
 
 impl Interest {
@@ -181,12 +183,18 @@ impl Interest {
             touched: Vec::new(),
             touched_before_settling: Vec::new(),
             round: 0,
+            has_hidden: false,
         })
     }
 
     /// The policy.
     pub fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// Whether any object was ever kept from anyone.
+    pub fn has_hidden(&self) -> bool {
+        self.has_hidden
     }
 
     /// A new object at an index. If one was there it is gone.
@@ -202,6 +210,7 @@ impl Interest {
         self.births_given = self.births_given.wrapping_add(1);
         self.births[index] = self.births_given;
         self.visible_to[index] = placement.visible_to;
+        self.has_hidden |= placement.visible_to != VisibleTo::Everyone;
         self.radii_metres[index] = placement.radius_metres;
         self.touch(object);
         self.set_position(object, placement.position);
@@ -245,6 +254,7 @@ impl Interest {
     pub fn set_visible_to(&mut self, object: u32, visible_to: VisibleTo) {
         if let Some(before) = self.visible_to.get_mut(object as usize) {
             *before = visible_to;
+            self.has_hidden |= visible_to != VisibleTo::Everyone;
             self.touch(object);
         }
     }

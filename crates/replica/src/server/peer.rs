@@ -10,7 +10,7 @@ use super::cache::canonical;
 use super::flight::{Flight, Flights};
 use super::held::Held;
 use super::interest::{Changes, Interest, Membership, Policy, Scratch, Viewer, VisibleSet};
-use super::priority::{Accounts, Pending, Phases, ViewCone};
+use super::priority::{Accounts, Cadence, Pending, Phases, ViewCone};
 use super::slots::{Phase, Slot, Slots};
 use crate::bits::Bits;
 use crate::property::PropertyPeer;
@@ -70,8 +70,16 @@ pub(super) struct Peer {
     pub pending: Vec<Pending>,
     pub picked: Vec<u16>,
     pub outlook: Outlook,
-    /// The region that was last looked at for its digest, and what is to be sent of it.
+    /// Ticks since the selection before this one.
+    pub elapsed_ticks: u32,
+    /// The slot that is next to be told although it did not change, and how many are, in parts of the interval.
+    pub beat_next: usize,
+    pub beats_due: u64,
+    /// Bytes saved up for that.
+    pub beat_bytes: usize,
+    /// The region that was last looked at for its digest, how much of the next one is due, and what is to be sent.
     pub audited: usize,
+    pub audits_due: u64,
     pub audit_due: Option<(u16, u32)>,
     /// Fields of which every value arrives.
     pub properties: PropertyPeer,
@@ -116,6 +124,7 @@ pub(super) struct Scene<'a> {
     /// Objects with a version of this tick.
     pub changed: &'a Bits,
     pub digests: &'a Digests,
+    pub cadence: &'a Cadence,
     pub tick: Tick,
 }
 
@@ -151,7 +160,12 @@ impl Peer {
                 is_starved: false,
                 has_accounts: false,
             },
+            elapsed_ticks: 0,
+            beat_next: 0,
+            beats_due: 0,
+            beat_bytes: 0,
             audited: 0,
+            audits_due: 0,
             audit_due: None,
             properties: PropertyPeer::new(world.property_log()),
             arrived: Vec::new(),
@@ -188,6 +202,7 @@ impl Peer {
         if !(is_quiet && self.follows(tick)) {
             self.follow_parents(scene);
         }
+        self.elapsed_ticks = self.selected.map_or(1, |last| tick.distance(last).max(0) as u32);
         self.note_changes(scene);
         self.begin_properties(world);
         self.settle(tick);
@@ -207,12 +222,17 @@ impl Peer {
             return;
         }
         let audience = self.audience(&seen);
-        let keeps_numbers = matches!(scene.interest.policy(), Policy::Everyone);
+        // Where something is hidden, numbers with gaps would tell how much.
+        let keeps_numbers =
+            matches!(scene.interest.policy(), Policy::Everyone) && !scene.interest.has_hidden();
         let taken = self.slots.take(object, Slot::entering(audience, seen.frame()), keeps_numbers);
         let Some(number) = taken else { return };
         self.held.reserve(self.slots.len());
         self.chosen.reserve(self.slots.len());
         self.accounts.reset(&[number]);
+        if *scene.cadence != Cadence::EVERY_TICK {
+            self.phases.enter(number, scene.tick, scene.cadence);
+        }
         self.set_special(number, &seen, audience);
         self.entering.push(number);
     }

@@ -139,7 +139,7 @@ impl ReplicaServer {
             self.workers.push(worker);
         }
         let ReplicaServer { world, interest, choosing, changed, digests, peers, workers, tick, .. } = self;
-        let scene = Scene { world, interest, changed, digests, tick: *tick };
+        let scene = Scene { world, interest, changed, digests, cadence: &choosing.cadence, tick: *tick };
         let choosing: &Choosing = choosing;
         let shares = shares(peers, count).zip(workers);
         shares.map(move |(peers, worker)| SelectJob { scene, choosing, worker, peers })
@@ -165,9 +165,10 @@ impl ReplicaServer {
             let encoder = Encoder::new(0, self.arena_bytes);
             self.scribes.push(Scribe { encoder, ..Scribe::default() });
         }
-        let ReplicaServer { world, codes, gaps, cache, peers, encoders, scribes, tick, .. } = self;
+        let ReplicaServer { world, codes, gaps, cache, choosing, peers, encoders, scribes, tick, .. } = self;
         let present = Present { world, codes, tick: *tick };
-        let appending = Appending { present, cache, encoders, gaps };
+        let cadence = &choosing.cadence;
+        let appending = Appending { present, cache, encoders, gaps, cadence };
         let shares = shares(peers, count).zip(scribes);
         shares.map(move |(peers, scribe)| AppendJob { appending, scribe, peers })
     }
