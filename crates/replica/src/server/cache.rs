@@ -18,7 +18,8 @@ use netloom_wire::{BitWriter, Tick};
 use super::wanted::{Index, Key, Wanted};
 use crate::arena::{Arena, ArenaRange};
 use crate::bits::{Bits, ones};
-use crate::codec::{self, Baseline, Blobs, Codes, SmallCode};
+use crate::class::Class;
+use crate::codec::{self, Baseline, Blobs, Codes, Pair, SmallCode, Update};
 use crate::world::{Object, World};
 
 /// The top byte of an entry whose code lies in an arena; the rest is whose, and its number there.
@@ -80,6 +81,44 @@ pub(super) struct Present<'a> {
     pub tick: Tick,
 }
 
+/// Objects that are encoded side by side: a place each in a word of bits.
+const BATCH: usize = 64;
+
+/// An object with its present and past words.
+#[derive(Clone, Copy)]
+struct Located<'a> {
+    object: Object<'a>,
+    update: Update<'a>,
+}
+
+impl<'a> Located<'a> {
+    /// `None` if the object is gone or the baselines are not kept.
+    #[inline]
+    fn new(key: Key, object: usize, present: Present<'a>) -> Option<Located<'a>> {
+        let object = present.world.at(object)?;
+        let history = object.history();
+        let at = |age: u8| {
+            let row = history.row_at(Tick(present.tick.0.wrapping_sub(age.into())))?;
+            Some(history.row(row))
+        };
+        let newer = at(key.newer_age)?;
+        let older = if key.older_age > 0 { at(key.older_age)? } else { newer };
+        let teleported = object.teleported_since(Tick(present.tick.0.wrapping_sub(key.newer_age.into())));
+        let current = history.row(history.newest_row());
+        Some(Located { object, update: Update { current, newer, older, teleported } })
+    }
+
+    fn class(&self) -> &'a Class {
+        self.object.class()
+    }
+}
+
+impl Key {
+    fn pair(self) -> Pair {
+        Pair::new(self.newer_age.into(), (self.older_age > 0).then_some(self.older_age.into()))
+    }
+}
+
 impl Encoder {
     /// The encoder with this number, with memory of so many bytes.
     pub fn new(number: usize, arena_bytes: usize) -> Encoder {
@@ -102,59 +141,80 @@ impl Encoder {
         &self.arena
     }
 
-    /// Makes the code of an object.
-    fn encode(&mut self, key: Key, object: usize, present: Present<'_>) -> u64 {
-        let Present { world, codes, tick } = present;
-        let Some(object) = world.at(object) else { return NO_BASELINE };
-        let history = object.history();
-        let baseline = |age: u8| {
-            let age = u32::from(age);
-            let row = history.row_at(Tick(tick.0.wrapping_sub(age)))?;
-            Some(Baseline { words: history.row(row), age })
-        };
-        let Some(newer) = baseline(key.newer_age) else { return NO_BASELINE };
-        let older = match key.older_age {
-            0 => None,
-            age => match baseline(age) {
-                None => return NO_BASELINE,
-                older => older,
-            },
-        };
-        self.encodes += 1;
-        let (class, visible) = (object.class(), object.class().visible(key.audience));
-        let teleported = object.teleported_since(Tick(tick.0.wrapping_sub(newer.age)));
-        let current = history.row(history.newest_row());
-        match codec::encode_small(class, visible, current, newer, older, teleported, codes) {
-            Some(small) => small.0,
-            None => {
-                self.scratch.resize(CODE_BYTES_MAX, 0);
-                let mut writer = BitWriter::new(&mut self.scratch);
-                let contents = Contents(object);
-                codec::encode(
-                    class,
-                    visible,
-                    current,
-                    newer,
-                    older,
-                    teleported,
-                    &contents,
-                    codes,
-                    &mut writer,
-                );
-                let bits = writer.bit_len();
-                let stored = writer.finish().ok().and_then(|bytes| self.arena.store(&self.scratch[..bytes]));
-                let Some(range) = stored else { return NO_ROOM };
-                self.long.push((range, bits as u32));
-                STORED << SmallCode::BITS_MAX
-                    | (self.number as u64) << ENCODER_SHIFT
-                    | (self.long.len() - 1) as u64
-            }
+    /// Makes the codes of some objects, at most [`BATCH`], into their places.
+    fn encode_batch(&mut self, key: Key, objects: &[u32], present: Present<'_>, codes: &mut [u64]) {
+        let pair = key.pair();
+        let mut found = [None; BATCH];
+        let mut waiting = 0u64;
+        for (at, &object) in objects.iter().enumerate() {
+            found[at] = Located::new(key, object as usize, present);
+            waiting |= u64::from(found[at].is_some()) << at;
+            codes[object as usize] = NO_BASELINE;
         }
+        // Kinds of objects differ in where their words are, so those of one kind go together.
+        while let Some(&Some(first)) = found.get(waiting.trailing_zeros() as usize) {
+            let class = first.class();
+            let is_alike =
+                |at: &usize| found[*at].is_some_and(|located| std::ptr::eq(located.class(), class));
+            let alike = ones(waiting).filter(is_alike).fold(0, |all, at| all | 1 << at);
+            waiting &= !alike;
+            let updates = ones(alike).filter_map(|at| found[at].map(|located| located.update));
+            let mut made = [0; BATCH];
+            pair.encode_many(class, class.visible(key.audience), updates, present.codes, &mut made);
+            for (at, code) in ones(alike).zip(made) {
+                let Some(located) = found[at].as_ref() else { continue };
+                codes[objects[at] as usize] =
+                    if code == 0 { self.encode_alone(key, &pair, located, present) } else { code };
+            }
+            self.encodes += u64::from(alike.count_ones());
+        }
+    }
+
+    /// Makes the code of an object that has anything unusual.
+    fn encode_alone(&mut self, key: Key, pair: &Pair, located: &Located<'_>, present: Present<'_>) -> u64 {
+        let Located { object, update, .. } = located;
+        let (class, visible) = (object.class(), object.class().visible(key.audience));
+        let older = (key.older_age > 0).then_some(update.older);
+        let small = pair.encode_small(
+            class,
+            visible,
+            update.current,
+            update.newer,
+            older,
+            update.teleported,
+            present.codes,
+        );
+        if let Some(small) = small {
+            return small.0;
+        }
+        self.scratch.resize(CODE_BYTES_MAX, 0);
+        let mut writer = BitWriter::new(&mut self.scratch);
+        let newer = Baseline { words: update.newer, age: key.newer_age.into() };
+        let older = older.map(|words| Baseline { words, age: key.older_age.into() });
+        let contents = Contents(*object);
+        codec::encode(
+            class,
+            visible,
+            update.current,
+            newer,
+            older,
+            update.teleported,
+            &contents,
+            present.codes,
+            &mut writer,
+        );
+        let bits = writer.bit_len();
+        let stored = writer.finish().ok().and_then(|bytes| self.arena.store(&self.scratch[..bytes]));
+        let Some(range) = stored else { return NO_ROOM };
+        self.long.push((range, bits as u32));
+        STORED << SmallCode::BITS_MAX | (self.number as u64) << ENCODER_SHIFT | (self.long.len() - 1) as u64
     }
 
     /// A code for one peer alone.
     pub fn private(&mut self, key: Key, object: usize, present: Present<'_>) -> Code<'_> {
-        let entry = self.encode(key, object, present);
+        let Some(located) = Located::new(key, object, present) else { return Code::NoBaseline };
+        self.encodes += 1;
+        let entry = self.encode_alone(key, &key.pair(), &located, present);
         self.code(entry)
     }
 
@@ -187,17 +247,24 @@ pub(super) struct Row {
 impl Row {
     /// Makes the codes that are wanted and not made yet.
     pub fn encode(&mut self, encoder: &mut Encoder, present: Present<'_>) {
+        let mut objects = [0; BATCH];
+        let mut count = 0;
         for at in 0..self.wanted.words().len() {
             let missing = self.wanted.word(at) & !self.done.word(at);
             if missing == 0 {
                 continue;
             }
             for bit in ones(missing) {
-                let object = at * 64 + bit;
-                self.codes[object] = encoder.encode(self.key, object, present);
+                objects[count] = (at * 64 + bit) as u32;
+                count += 1;
+                if count == BATCH {
+                    encoder.encode_batch(self.key, &objects, present, &mut self.codes);
+                    count = 0;
+                }
             }
             self.done.words_mut()[at] |= missing;
         }
+        encoder.encode_batch(self.key, &objects[..count], present, &mut self.codes);
     }
 
     /// How many codes are wanted and not made yet.
