@@ -38,6 +38,8 @@ pub(super) struct Compared<T> {
     pub words: [T; 3],
     pub newer: [T; 3],
     pub predicted: [T; 3],
+    /// Whether the signs of both were changed.
+    pub flips: bool,
 }
 
 impl<T: Number> Compared<T> {
@@ -45,7 +47,8 @@ impl<T: Number> Compared<T> {
     #[inline(always)]
     pub fn new(words: [T; 3], dropped: i32, newer: Quaternion<T>, predicted: Quaternion<T>) -> Compared<T> {
         let flips = is_negative(predicted, dropped);
-        Compared { words, newer: steps(newer, dropped, flips), predicted: steps(predicted, dropped, flips) }
+        let (newer, predicted) = (steps(newer, dropped, flips), steps(predicted, dropped, flips));
+        Compared { words, newer, predicted, flips }
     }
 
     /// The turn, without saying whether the component is dropped again; the differences; and how wide those from the
@@ -62,7 +65,9 @@ impl<T: Number> Compared<T> {
         let is_zero = |[a, b, c]: [T; 3]| (a == T::new(0)) & (b == T::new(0)) & (c == T::new(0));
         let turn = if is_arc { Turn::FromLine as i32 } else { Turn::FromNewer as i32 };
         let again = if is_zero(by_arc) { Turn::Predicted as i32 } else { turn };
-        let again = if is_zero(by_newer) { Turn::Same as i32 } else { again };
+        // The words as they were: with other signs they are another rotation.
+        let is_same = is_zero(subtract(self.words, self.newer.map(|step| step.negated_if(self.flips))));
+        let again = if is_same { Turn::Same as i32 } else { again };
         (if is_dropped_again { again } else { turn + 1 }, differences, newer_width)
     }
 }

@@ -98,3 +98,26 @@ fn what_has_no_columns_is_left_to_be_encoded_alone() {
         assert_eq!(out, [0, 0, 0, 7, 7]);
     }
 }
+
+/// Something that turned half way round: with all signs changed its steps are the same, but it is not.
+#[test]
+fn a_rotation_with_all_signs_changed_is_another_one() {
+    let class = class(Profile::Standard, Profile::Standard);
+    let (codes, pair) = (Codes::generic(), Pair::new(13, Some(21)));
+    let current = [3, 367, 115, -406, 7, -777, 3489, -3592, 0];
+    let newer = [3, -367, -115, 406, 7, -778, 3518, -3589, 0];
+    let older = [3, -13, -4, 15, 7, -757, 3476, -3550, 0];
+    for current in [current, newer] {
+        let update = Update { current: &current, newer: &newer, older: &older, teleported: false };
+        let visible = class.visible(netloom_wire::schema::Audience::Public);
+        let mut many = [0];
+        assert_eq!(pair.encode_many(&class, visible, [update], &codes, &mut many), 1);
+        let alone = pair.encode_small(&class, visible, &current, &newer, Some(&older), false, &codes);
+        assert_eq!(alone.map(|code| code.0), Some(many[0]));
+        let bytes = SmallCode(many[0]).bits().to_le_bytes();
+        let (mut reader, mut words) = (netloom_wire::BitReader::new(&bytes), [0; 9]);
+        pair.decode(&class, visible, &newer, Some(&older), &codes, &mut reader, &mut words, &mut |_, _| {})
+            .unwrap();
+        assert_eq!(words, current);
+    }
+}
