@@ -9,9 +9,7 @@ use std::cell::Cell;
 use netloom_replica::server::interest::{
     Changes, GridConfig, Interest, Membership, Placement, Policy, Scratch, Viewer, VisibleSet, VisibleTo,
 };
-use netloom_replica::server::priority::{
-    Accounts, Cadence, Pending, Phases, PickScratch, Picking, Tier, Weights,
-};
+use netloom_replica::server::priority::{Accounts, Cadence, Phases, Picking, Tier, Waiting, Weights};
 use netloom_wire::Tick;
 
 struct Counting;
@@ -65,10 +63,11 @@ struct Server {
     cadence: Cadence,
     scratch: Scratch,
     changes: Changes,
-    pending: Vec<Pending>,
     picking: Picking,
-    pick: PickScratch,
-    chosen: Vec<u16>,
+    waiting: Waiting,
+    /// Slots, 64 a word.
+    chosen: Vec<u64>,
+    sent: Vec<u16>,
     events: usize,
     updates: usize,
 }
@@ -97,10 +96,10 @@ impl Server {
             cadence: Cadence::hertz([30, 10, 3], 20).unwrap(),
             scratch: Scratch::default(),
             changes: Changes::default(),
-            pending: Vec::new(),
             picking: Picking::default(),
-            pick: PickScratch::default(),
-            chosen: Vec::new(),
+            waiting: Waiting::default(),
+            chosen: vec![0; WALKERS.div_ceil(64) as usize],
+            sent: Vec::new(),
             events: 0,
             updates: 0,
         }
@@ -131,22 +130,30 @@ impl Server {
         self.interest.update(&viewer, tick, &mut self.scratch, seen, &mut self.changes);
         self.events += self.changes.entered.len() + self.changes.left.len();
         // The index stands in for an alias slot here.
-        self.changes.left.iter().for_each(|object| accounts.reset(&[*object as u16]));
+        self.changes.left.iter().for_each(|object| accounts.reset(*object as u16));
         self.changes.entered.iter().for_each(|object| phases.enter(*object as u16, tick, &self.cadence));
+        self.chosen.fill(0);
+        seen.iter().for_each(|object| self.chosen[object as usize / 64] |= 1 << (object % 64));
         let weights = Weights::default();
-        self.pending.clear();
-        for object in
-            seen.iter().filter(|object| phases.is_due(*object as u16, Tier::Medium, tick, &self.cadence))
-        {
-            let there = position(object, tick.0);
-            let offset = [there[0] - eye[0], there[1] - eye[1], 0.0];
-            self.pending.push(weights.pending(object as u16, 60, 1.0, offset, false));
-        }
-        accounts.accumulate(&self.pending);
-        accounts.select(&self.pending, 600, &self.picking, &mut self.pick, &mut self.chosen);
-        accounts.reset(&self.chosen);
-        phases.sent(&self.chosen, &self.cadence);
-        self.updates += self.chosen.len();
+        let sight = |object: usize| {
+            let there = position(object as u32, tick.0);
+            weights.sight(1.0, [there[0] - eye[0], there[1] - eye[1], 0.0], false)
+        };
+        self.waiting.fill(&self.chosen, sight);
+        weights.weigh(&mut self.waiting);
+        self.waiting.retain(|slot, _| {
+            let is_due = phases.is_due(slot, Tier::Medium, tick, &self.cadence);
+            if !is_due {
+                self.chosen[usize::from(slot / 64)] &= !(1 << (slot % 64));
+            }
+            is_due
+        });
+        self.updates += accounts.select(&mut self.waiting, 10, &self.picking, &mut self.chosen);
+        accounts.reset_all(&self.chosen);
+        self.sent.clear();
+        let is_chosen = |slot: &u16| self.chosen[usize::from(slot / 64)] >> (slot % 64) & 1 != 0;
+        self.sent.extend((0..WALKERS as u16).filter(is_chosen));
+        phases.sent(&self.sent, &self.cadence);
     }
 }
 

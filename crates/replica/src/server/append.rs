@@ -335,9 +335,7 @@ impl Peer {
         self.chosen.subtract(&flight.updates);
         self.held.dirty.subtract(&flight.updates);
         if self.outlook.has_accounts {
-            for slot in flight.updates.iter() {
-                self.accounts.reset(&[slot as u16]);
-            }
+            self.accounts.reset_all(flight.updates.words());
         }
         if *cadence != Cadence::EVERY_TICK {
             flight.updates.iter().for_each(|slot| self.phases.sent(&[slot as u16], cadence));

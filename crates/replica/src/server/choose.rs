@@ -10,7 +10,7 @@ use super::audit::AUDIT_BYTES;
 use super::config::Heartbeat;
 use super::interest::Scratch;
 use super::peer::{Peer, Scene};
-use super::priority::{Cadence, DistanceCurve, PickScratch, Picking, Tiers, Weights};
+use super::priority::{Cadence, DistanceCurve, Picking, Tiers, Waiting, Weights};
 use super::wanted::{Key, Wanted};
 use crate::bits::ones;
 
@@ -43,7 +43,7 @@ pub(super) struct Choosing {
 #[derive(Debug, Default)]
 pub(super) struct Worker {
     pub interest: Scratch,
-    pub pick: PickScratch,
+    pub waiting: Waiting,
     pub wanted: Wanted,
 }
 
@@ -127,38 +127,32 @@ impl Peer {
     fn weigh(&mut self, room_bits: u64, scene: &Scene<'_>, choosing: &Choosing, worker: &mut Worker) {
         let positions = scene.world.positions();
         let (eye, view) = (self.config.position, self.config.view);
-        let estimate_bits = self.outlook.estimate_bits.min(u16::MAX.into()) as u16;
-        self.pending.clear();
-        for slot in self.chosen.iter() {
-            let object = self.slots.objects()[slot] as usize;
+        let objects = self.slots.objects();
+        let sight = |slot: usize| {
+            let object = objects[slot] as usize;
             let place = positions[object];
             let offset = [place[0] - eye[0], place[1] - eye[1], place[2] - eye[2]];
             let in_view = view.is_some_and(|view| view.contains(offset));
-            let importance = choosing.importance[object];
-            let pending = choosing.weights.pending(slot as u16, estimate_bits, importance, offset, in_view);
-            let is_due = choosing.cadence == Cadence::EVERY_TICK || {
-                let tier = choosing.tiers.tier(pending.gain);
-                self.phases.is_due(pending.slot, tier, scene.tick, &choosing.cadence)
-            };
-            if is_due {
-                self.pending.push(pending);
-            }
+            choosing.weights.sight(choosing.importance[object], offset, in_view)
+        };
+        let waiting = &mut worker.waiting;
+        waiting.fill(self.chosen.words(), sight);
+        choosing.weights.weigh(waiting);
+        if choosing.cadence != Cadence::EVERY_TICK {
+            let Choosing { tiers, cadence, .. } = choosing;
+            waiting.retain(|slot, gain| {
+                let is_due = self.phases.is_due(slot, tiers.tier(gain), scene.tick, cadence);
+                if !is_due {
+                    self.chosen.remove(usize::from(slot));
+                }
+                is_due
+            });
         }
-        self.accounts.accumulate(&self.pending);
+        let places = (room_bits / u64::from(self.outlook.estimate_bits)) as usize;
+        let picked = self.accounts.select(waiting, places, &choosing.picking, self.chosen.words_mut());
         self.outlook.has_accounts = true;
-        let budget_bits = u32::try_from(room_bits).unwrap_or(u32::MAX);
-        self.picked.clear();
-        self.accounts.select(
-            &self.pending,
-            budget_bits,
-            &choosing.picking,
-            &mut worker.pick,
-            &mut self.picked,
-        );
-        self.outlook.is_tight = self.picked.len() < self.pending.len();
-        self.outlook.is_starved = self.picked.len() * 2 < self.pending.len();
-        self.chosen.clear();
-        self.picked.iter().for_each(|slot| self.chosen.insert(usize::from(*slot)));
+        self.outlook.is_tight = picked < waiting.len();
+        self.outlook.is_starved = picked * 2 < waiting.len();
     }
 
     /// Adds full entries of slots whose turn it is to be told although nothing changed: one after the other, all within

@@ -10,7 +10,7 @@ use super::cache::canonical;
 use super::flight::{Flight, Flights};
 use super::held::Held;
 use super::interest::{Changes, Interest, Membership, Policy, Scratch, Viewer, VisibleSet};
-use super::priority::{Accounts, Cadence, Pending, Phases, ViewCone};
+use super::priority::{Accounts, Cadence, Phases, ViewCone};
 use super::slots::{Phase, Slot, Slots};
 use crate::bits::Bits;
 use crate::property::PropertyPeer;
@@ -67,8 +67,6 @@ pub(super) struct Peer {
     pub chosen: Bits,
     pub accounts: Accounts,
     pub phases: Phases,
-    pub pending: Vec<Pending>,
-    pub picked: Vec<u16>,
     pub outlook: Outlook,
     /// Ticks since the selection before this one.
     pub elapsed_ticks: u32,
@@ -148,8 +146,6 @@ impl Peer {
             chosen: Bits::default(),
             accounts: Accounts::new(),
             phases: Phases::new(),
-            pending: Vec::new(),
-            picked: Vec::new(),
             outlook: Outlook {
                 budget_left: 0,
                 entries_left: 0,
@@ -229,7 +225,7 @@ impl Peer {
         let Some(number) = taken else { return };
         self.held.reserve(self.slots.len());
         self.chosen.reserve(self.slots.len());
-        self.accounts.reset(&[number]);
+        self.accounts.reset(number);
         if *scene.cadence != Cadence::EVERY_TICK {
             self.phases.enter(number, scene.tick, scene.cadence);
         }

@@ -20,15 +20,17 @@
 //!
 //! An object whose base priority is 0 gains nothing and is never sent. That is the only way to be left out.
 //!
-//! [`Weights`] says how fast an object gains, [`Accounts`] keeps the accounts of one peer and picks, [`Cadence`] and
-//! [`Phases`] hold objects back to fixed rates where a game prefers those.
+//! [`Waiting`] is the table of what waits for one peer, [`Weights`] says how fast it gains, [`Accounts`] keeps the
+//! accounts of one peer and picks, [`Cadence`] and [`Phases`] hold objects back to fixed rates where a game prefers those.
 
 mod accounts;
 mod cadence;
 #[cfg(test)]
 mod tests;
+mod waiting;
 mod weights;
 
-pub use accounts::{Accounts, Pending, PickScratch, Picking, fits};
+pub use accounts::{Accounts, Picking};
 pub use cadence::{Cadence, Phases, Tier, Tiers};
+pub use waiting::{Sight, Waiting};
 pub use weights::{DistanceCurve, DistanceWeight, HalfAt, PLAYER_WEIGHT, ViewCone, WeightConfig, Weights};

@@ -6,7 +6,7 @@
 //!
 //! A gain is never below a floor nor above a ceiling: their ratio is what bounds how long anything can wait.
 
-use super::Pending;
+use super::waiting::{Sight, Waiting};
 use crate::server::setting::SettingError;
 
 /// The weight of the kind of objects that players are.
@@ -16,6 +16,12 @@ pub const PLAYER_WEIGHT: f32 = 2.0;
 pub trait DistanceWeight {
     /// The factor at a distance.
     fn weight(&self, distance_metres: f32) -> f32;
+
+    /// Replaces distances by their factors.
+    #[inline]
+    fn replace(&self, distances_metres: &mut [f32]) {
+        distances_metres.iter_mut().for_each(|distance| *distance = self.weight(*distance));
+    }
 }
 
 impl<F: Fn(f32) -> f32> DistanceWeight for F {
@@ -65,6 +71,14 @@ impl DistanceWeight for DistanceCurve {
         match self {
             DistanceCurve::HalfAt(half) => half.weight(distance_metres),
             DistanceCurve::Custom(weight) => weight(distance_metres),
+        }
+    }
+
+    /// Asks which curve it is once instead of for every distance.
+    fn replace(&self, distances_metres: &mut [f32]) {
+        match self {
+            DistanceCurve::HalfAt(half) => half.replace(distances_metres),
+            DistanceCurve::Custom(weight) => weight.replace(distances_metres),
         }
     }
 }
@@ -132,32 +146,31 @@ impl<D: DistanceWeight> Weights<D> {
         }
     }
 
-    /// What an object of this importance gains with a viewer.
+    /// An object as a viewer sees it. `offset` is its position less the viewer's.
     #[inline]
-    pub fn gain(&self, importance: f32, distance_metres: f32, in_view: bool) -> f32 {
+    pub fn sight(&self, importance: f32, offset: [f32; 3], in_view: bool) -> Sight {
+        let [x, y, z] = offset;
         let view = if in_view { self.config.in_view_factor } else { 1.0 };
-        let product = importance * self.distance.weight(distance_metres) * view;
-        let bounded = product.max(self.config.floor).min(self.config.ceiling);
-        if importance > 0.0 { bounded } else { 0.0 }
+        Sight { square_metres: x * x + y * y + z * z, importance: importance * view }
     }
 
-    /// An object as [`Accounts`](super::Accounts) wants it. `offset` is its position less the viewer's.
-    #[inline]
-    pub fn pending(
-        &self,
-        slot: u16,
-        estimate_bits: u16,
-        importance: f32,
-        offset: [f32; 3],
-        in_view: bool,
-    ) -> Pending {
-        let [x, y, z] = offset;
-        let distance_metres = (x * x + y * y + z * z).sqrt();
-        Pending {
-            slot,
-            estimate_bits,
-            is_distant: distance_metres > self.config.distant_metres,
-            gain: self.gain(importance, distance_metres, in_view),
+    /// Finds what everything that waits gains.
+    pub fn weigh(&self, waiting: &mut Waiting) {
+        let WeightConfig { distant_metres, floor, ceiling, .. } = self.config;
+        let Waiting { squares, gains, weights, distant, .. } = waiting;
+        for ((square, weight), distant) in squares.iter().zip(&mut *weights).zip(distant) {
+            let metres = square.sqrt();
+            *weight = metres;
+            *distant = -i32::from(metres > distant_metres);
+        }
+        self.distance.replace(weights);
+        for (gain, weight) in gains.iter_mut().zip(weights) {
+            let importance = *gain;
+            let product = importance * *weight;
+            // Comparisons that a NaN fails, unlike `max` and `min`, take one instruction each.
+            let lifted = if product > floor { product } else { floor };
+            let bounded = if lifted < ceiling { lifted } else { ceiling };
+            *gain = if importance > 0.0 { bounded } else { 0.0 };
         }
     }
 }
@@ -183,6 +196,17 @@ impl ViewCone {
 }
 
 #[cfg(test)]
+impl<D: DistanceWeight> Weights<D> {
+    /// What a single object gains.
+    pub(super) fn gain(&self, importance: f32, distance_metres: f32, in_view: bool) -> f32 {
+        let mut waiting = Waiting::default();
+        waiting.fill(&[1], |_| self.sight(importance, [0.0, distance_metres, 0.0], in_view));
+        self.weigh(&mut waiting);
+        waiting.gains[0]
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
@@ -200,10 +224,16 @@ mod tests {
 
     #[test]
     fn another_factor_of_distance_can_be_given_and_zero_is_lifted_to_the_floor() {
-        let cutoff = |metres: f32| if metres < 50.0 { 1.0 } else { 0.0 };
+        fn cutoff(metres: f32) -> f32 {
+            if metres < 50.0 { 1.0 } else { 0.0 }
+        }
         let weights = Weights::new(WeightConfig::default(), cutoff).unwrap();
-        assert_eq!(weights.gain(1.0, 49.0, false), 1.0);
-        assert_eq!(weights.gain(1.0, 51.0, false), 0.01);
+        assert_eq!((weights.gain(1.0, 49.0, false), weights.gain(1.0, 51.0, false)), (1.0, 0.01));
+        let configured = Weights::new(WeightConfig::default(), DistanceCurve::Custom(cutoff)).unwrap();
+        assert_eq!((configured.gain(1.0, 49.0, false), configured.gain(1.0, 51.0, false)), (1.0, 0.01));
+        let half = HalfAt { metres: 20.0 };
+        let configured = Weights::new(WeightConfig::default(), DistanceCurve::HalfAt(half)).unwrap();
+        assert_eq!(configured.gain(1.0, 20.0, false), 0.5);
     }
 
     #[test]
