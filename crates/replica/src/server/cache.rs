@@ -25,8 +25,11 @@ use crate::world::{Object, World};
 /// The top byte of an entry whose code lies in an arena; the rest is whose, and its number there.
 const STORED: u64 = 255;
 
+/// An entry of an object that nobody asked for.
+const NOT_MADE: u64 = 0;
+
 /// An entry of an object that lacks the baselines.
-const NO_BASELINE: u64 = 0;
+const NO_BASELINE: u64 = 253 << SmallCode::BITS_MAX;
 
 /// An entry of an object for which there was no room.
 const NO_ROOM: u64 = 254 << SmallCode::BITS_MAX;
@@ -314,7 +317,9 @@ impl Cache {
         }
         let row = &mut self.rows[row];
         row.key = key;
-        row.codes.resize(row.codes.len().max(self.objects), NO_BASELINE);
+        // What is not encoded in this tick has no code, whatever it had in another one.
+        row.codes.clear();
+        row.codes.resize(self.objects, NOT_MADE);
         for bits in [&mut row.wanted, &mut row.done] {
             bits.reserve(self.objects);
             bits.clear();

@@ -137,27 +137,39 @@ impl Held {
         }
     }
 
-    /// The same for states of objects at rest, of which newer ones may have arrived: those are left out.
-    pub fn handle_rested(&mut self, slots: &mut Bits, tick: Tick) {
+    /// The same for a few slots, of some of which newer states may have arrived: those are left out. What most slots have
+    /// stays what they have.
+    pub fn handle_acked_apart(&mut self, slots: &Bits, tick: Tick) {
         for at in 0..slots.words().len() {
-            let outdated =
-                ones(slots.word(at)).filter(|bit| !tick.is_newer_than(self.pair(at * 64 + bit).newer));
-            let outdated = outdated.fold(0, |all, bit| all | 1 << bit);
-            slots.words_mut()[at] &= !outdated & self.known.word(at);
+            for bit in ones(slots.word(at) & self.known.word(at)) {
+                let slot = at * 64 + bit;
+                let pair = self.pair(slot);
+                if tick.is_newer_than(pair.newer) {
+                    self.uniform.remove(slot);
+                    self.pairs[slot] = pair.advanced(tick);
+                }
+            }
         }
-        self.handle_acked(slots, tick);
     }
 
-    /// The pair that most slots will have: as before if any of those that had it go on.
+    /// The pair that most slots will have: as before if most of those that arrived had it, else that of the first other.
     fn common_after(&self, slots: &Bits, tick: Tick) -> Option<Pair> {
         if self.common.newer == tick && !self.uniform.is_empty() {
             return Some(self.common);
         }
-        let goes_on = |(at, uniform): (usize, &u64)| uniform & slots.word(at) != 0;
-        if self.uniform.words().iter().enumerate().any(goes_on) {
-            return Some(self.common.advanced(tick));
+        let (mut with, mut without) = (0, None);
+        for (at, &acked) in slots.words().iter().enumerate().filter(|(_, acked)| **acked != 0) {
+            let uniform = acked & self.uniform.word(at);
+            with += uniform.count_ones();
+            if acked != uniform && without.is_none() {
+                without = Some(at * 64 + (acked & !uniform).trailing_zeros() as usize);
+            }
         }
-        slots.first().map(|slot| self.pairs[slot].advanced(tick))
+        let other = without.map(|slot| self.pairs[slot].advanced(tick));
+        match with as usize * 2 >= slots.len() && with > 0 {
+            true => Some(self.common.advanced(tick)),
+            false => other,
+        }
     }
 
     /// The peer cannot build on the states of this tick.

@@ -425,7 +425,7 @@ impl Peer {
             self.scratch.subtract(&self.held.dirty);
             self.flights.subtract_later(0, &mut self.scratch);
             self.held.add_outdated(&flight.updates, tick, &mut self.scratch);
-            self.held.handle_rested(&mut self.scratch, flight.tick);
+            self.held.handle_acked_apart(&self.scratch, flight.tick);
             self.flights.give_back(flight);
         }
     }
