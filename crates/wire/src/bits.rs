@@ -94,6 +94,32 @@ impl<'a> BitWriter<'a> {
         fits
     }
 
+    /// Appends runs of at most 56 bits each while there is room for another of any length, and returns how many. Asks
+    /// for a run only when it will be written. What is left, and the last bytes of the storage, are for
+    /// [`try_append`](BitWriter::try_append).
+    #[inline]
+    pub fn append_many(&mut self, mut runs: impl Iterator<Item = (u64, u32)>) -> usize {
+        if self.fault.is_some() {
+            return 0;
+        }
+        // In locals, so that a loop of thousands keeps them in registers.
+        let (mut byte, mut pending, mut pending_count) = (self.byte, self.pending, self.pending_count);
+        let mut appended = 0;
+        while let Some(slot) = self.buffer.get_mut(byte..byte + 8) {
+            let Some((run, count)) = runs.next() else { break };
+            debug_assert!(count <= STORE_BITS_MAX && run & !low_mask(count) == 0, "bits above must be zero");
+            let word = pending | run << pending_count;
+            slot.copy_from_slice(&word.to_le_bytes());
+            let total = pending_count + count;
+            byte += (total / 8) as usize;
+            pending = word >> (total & !7);
+            pending_count = total % 8;
+            appended += 1;
+        }
+        (self.byte, self.pending, self.pending_count) = (byte, pending, pending_count);
+        appended
+    }
+
     /// Appends the first `bit_count` bits of `bytes`, which hold a run that was encoded before.
     pub fn append_slice(&mut self, bytes: &[u8], bit_count: usize) {
         let Some(mut source) = BitReader::with_bit_len(bytes, bit_count) else {

@@ -18,7 +18,6 @@ use super::held::Pair;
 use super::peer::Peer;
 use super::priority::Cadence;
 use super::wanted::Key;
-use crate::bits::ones;
 use crate::codec::{Codes, SmallCode, gap_code};
 use crate::limits::EXISTENCE_IN_FLIGHT_MAX;
 use crate::snapshot::{Ages, Baselines, Flags};
@@ -198,43 +197,48 @@ impl<'a> Appending<'a> {
             }
             let public = !peer.slots.special.word(at);
             let shared = if is_common { peer.held.uniform.word(at) & public } else { 0 };
-            let mut written = 0u64;
-            for bit in ones(chosen) {
-                let slot = at * 64 + bit;
-                let object = peer.slots.objects()[slot] as usize;
-                let gap = slot as u32 - next;
-                let (entry, prefix) = if shared >> bit & 1 != 0 {
-                    let entry = row.get(object).copied().unwrap_or(0);
-                    (entry, self.gaps.with_common(gap, self.present.codes))
-                } else if public >> bit & 1 != 0 && peer.held.pair(slot) == named.pair {
-                    let entry = named.codes.get(object).copied().unwrap_or(0);
-                    (entry, marked(gap_code(self.present.codes, gap), Baselines::NAMED_LAST))
-                } else {
-                    (0, (0, 0))
-                };
-                let length = (entry >> SmallCode::BITS_MAX) as u32;
-                if length.wrapping_sub(1) < SmallCode::BITS_MAX - prefix.1 {
-                    let bits = SmallCode(entry).bits() << prefix.1 | prefix.0;
-                    if !writer.try_append(bits, prefix.1 + length) {
+            let (mut waiting, mut written) = (chosen, 0u64);
+            loop {
+                let objects = peer.slots.objects_of(at);
+                count += writer.append_many(std::iter::from_fn(|| {
+                    let bit = waiting.trailing_zeros() as usize;
+                    if waiting & shared & waiting.wrapping_neg() == 0 {
+                        return None;
+                    }
+                    let slot = (at * 64 + bit) as u32;
+                    let entry = row.get(objects[bit & 63] as usize).copied().unwrap_or(0);
+                    let length = (entry >> SmallCode::BITS_MAX) as u32;
+                    let (prefix, prefix_length) = self.gaps.with_common(slot - next, self.present.codes);
+                    if length.wrapping_sub(1) >= SmallCode::BITS_MAX - prefix_length {
+                        return None;
+                    }
+                    waiting &= waiting - 1;
+                    written |= 1 << bit;
+                    next = slot + 1;
+                    Some((SmallCode(entry).bits() << prefix_length | prefix, prefix_length + length))
+                }));
+                if waiting == 0 {
+                    break;
+                }
+                // One that is not as most are, or for which there may be no room.
+                let bit = waiting.trailing_zeros();
+                let slot = at * 64 + bit as usize;
+                let outcome;
+                (writer, named, outcome) =
+                    self.write_other(peer, scribe, slot, slot as u32 - next, writer, named);
+                match outcome {
+                    Outcome::Written => {
+                        written |= 1 << bit;
+                        next = slot as u32 + 1;
+                        count += 1;
+                    }
+                    Outcome::Skipped => {}
+                    Outcome::Full => {
                         is_full = true;
                         break;
                     }
-                } else {
-                    let outcome;
-                    // Passed by value and not lent, so that the loop can keep them in registers.
-                    (writer, named, outcome) = self.write_other(peer, scribe, slot, gap, writer, named);
-                    match outcome {
-                        Outcome::Written => {}
-                        Outcome::Skipped => continue,
-                        Outcome::Full => {
-                            is_full = true;
-                            break;
-                        }
-                    }
                 }
-                written |= 1 << bit;
-                next = slot as u32 + 1;
-                count += 1;
+                waiting &= waiting - 1;
             }
             flight.updates.words_mut()[at] = written;
             if is_full {
@@ -267,6 +271,20 @@ impl<'a> Appending<'a> {
         mut named: Named<'a>,
     ) -> (BitWriter<'b>, Named<'a>, Outcome) {
         let object = peer.slots.objects()[slot] as usize;
+        let is_public = !peer.slots.special.contains(slot);
+        if is_public && peer.held.pair(slot) == named.pair && !peer.held.uniform.contains(slot) {
+            let entry = named.codes.get(object).copied().unwrap_or(0);
+            let length = (entry >> SmallCode::BITS_MAX) as u32;
+            let (prefix, prefix_length) = marked(gap_code(self.present.codes, gap), Baselines::NAMED_LAST);
+            if length.wrapping_sub(1) < SmallCode::BITS_MAX - prefix_length {
+                let bits = SmallCode(entry).bits() << prefix_length | prefix;
+                let outcome = match writer.try_append(bits, prefix_length + length) {
+                    true => Outcome::Written,
+                    false => Outcome::Full,
+                };
+                return (writer, named, outcome);
+            }
+        }
         let Some(key) = peer.key(slot, self.present.tick) else {
             peer.tell_anew(slot as u16);
             return (writer, named, Outcome::Skipped);

@@ -126,7 +126,8 @@ impl Slots {
 
     fn grow(&mut self, count: usize) {
         self.slots.resize(count, Slot::FREE);
-        self.objects.resize(count, u32::MAX);
+        // Whole words of slots, so that a word of them needs no check of its end.
+        self.objects.resize(count.next_multiple_of(64), u32::MAX);
         self.own.reserve(count);
         self.special.reserve(count);
     }
@@ -176,6 +177,12 @@ impl Slots {
     #[inline]
     pub fn objects(&self) -> &[u32] {
         &self.objects
+    }
+
+    /// The objects of 64 slots.
+    #[inline]
+    pub fn objects_of(&self, word: usize) -> &[u32; 64] {
+        self.objects.as_chunks().0.get(word).unwrap_or(&[u32::MAX; 64])
     }
 
     /// Adds the strays among some objects to a set of slots.
