@@ -4,53 +4,53 @@
 //! region is a sum over those, and only of regions of which the peer is known to have everything. See
 //! [`digest`](crate::digest) for the numbers.
 
-use netloom_wire::Tick;
-
 use super::cache::Contents;
 use super::peer::Peer;
-use crate::bits::ones;
+use crate::bits::{Bits, ones};
 use crate::digest::{REGION_SLOTS, object_digest, placed};
 use crate::world::World;
 
 /// Region and digest in a snapshot.
 pub(super) const AUDIT_BYTES: usize = 2 + 4;
 
-/// The digests of a world's objects.
+/// The digests of a world's objects, by slot in the world.
 #[derive(Debug, Default)]
 pub(super) struct Digests {
-    /// By slot in the world: of which version, and the digest.
-    made: Vec<Option<(Tick, u32, u32)>>,
+    made: Vec<u32>,
+    /// Which of them are of the newest version.
+    valid: Bits,
     next: usize,
 }
 
 impl Digests {
-    /// Makes those of some objects, so that all have had their turn after `ticks`.
+    /// Forgets those of objects that changed, and makes those of some others, so that all have had their turn after
+    /// `ticks`.
     pub fn refresh(&mut self, world: &World, ticks: u32) {
         let count = world.versions().len();
-        self.made.resize(count, None);
+        self.made.resize(count, 0);
+        self.valid.reserve(count);
+        for index in world.changed().iter().chain(world.despawned()) {
+            self.valid.remove(index.slot());
+        }
         for _ in 0..count.div_ceil(ticks as usize) {
             self.next = if self.next + 1 < count { self.next + 1 } else { 0 };
-            let Some(object) = world.at(self.next) else { continue };
-            let made = &mut self.made[self.next];
-            let (version, frame) = (object.version(), object.frame());
-            if made.is_none_or(|made| (made.0, made.1) != (version, frame)) && !object.words().is_empty() {
-                let digest =
-                    object_digest(object.class_id().0, object.class(), object.words(), &Contents(object));
-                *made = Some((version, frame, digest));
-            }
+            let object = world.at(self.next).filter(|_| !self.valid.contains(self.next));
+            let Some(object) = object.filter(|object| !object.words().is_empty()) else { continue };
+            let (number, contents) = (object.class_id().0, Contents(object));
+            self.made[self.next] = object_digest(number, object.class(), object.words(), &contents);
+            self.valid.insert(self.next);
         }
     }
 
-    fn get(&self, object: usize, world: &World) -> Option<u32> {
-        let (version, frame, digest) = self.made.get(object).copied().flatten()?;
-        let is_current = world.versions()[object] == version && world.frames()[object] == frame;
-        is_current.then_some(digest)
+    #[inline]
+    fn get(&self, object: usize) -> Option<u32> {
+        self.valid.contains(object).then(|| self.made[object])
     }
 }
 
 impl Peer {
     /// The region whose turn it is and its digest, if the peer has everything of it and it rests.
-    pub fn audit(&mut self, digests: &Digests, world: &World, ticks: u32) -> Option<(u16, u32)> {
+    pub fn audit(&mut self, digests: &Digests, ticks: u32) -> Option<(u16, u32)> {
         let regions = self.slots.len().div_ceil(REGION_SLOTS);
         let interval = u64::from(ticks);
         self.audits_due = (self.audits_due + regions as u64 * u64::from(self.elapsed_ticks)).min(interval);
@@ -73,7 +73,7 @@ impl Peer {
         let mut sum = 0u32;
         for bit in ones(known) {
             let slot = at * REGION_SLOTS + bit;
-            let digest = digests.get(self.slots.objects()[slot] as usize, world)?;
+            let digest = digests.get(self.slots.objects()[slot] as usize)?;
             sum = sum.wrapping_add(placed(digest, self.slots.alias(slot as u16)));
         }
         Some((at as u16, sum))

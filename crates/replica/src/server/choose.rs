@@ -63,7 +63,7 @@ impl Peer {
         }
         self.audit_due = match choosing.heartbeat {
             Heartbeat::Digest { ticks } if budget_bytes >= AUDIT_BUDGET_BYTES_MIN => {
-                self.audit(scene.digests, scene.world, ticks)
+                self.audit(scene.digests, ticks)
             }
             _ => None,
         };

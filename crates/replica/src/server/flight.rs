@@ -85,6 +85,14 @@ impl Flights {
         self.flights.iter().skip(count).for_each(|flight| slots.subtract(&flight.updates));
     }
 
+    /// Of 64 slots those of which nothing is on its way.
+    pub fn without_touched(&self, at: usize, slots: u64) -> u64 {
+        match slots {
+            0 => 0,
+            _ => self.flights.iter().fold(slots, |left, flight| left & !flight.updates.word(at)),
+        }
+    }
+
     /// What is on its way of a slot does not count any more.
     pub fn forget(&mut self, slot: usize) {
         self.flights.iter_mut().for_each(|flight| flight.updates.remove(slot));

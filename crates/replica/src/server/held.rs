@@ -125,29 +125,22 @@ impl Held {
         self.common = new_common;
     }
 
-    /// Adds those of some slots whose baselines are older than peers need to share.
-    pub fn add_outdated(&self, slots: &Bits, now: Tick, outdated: &mut Bits) {
+    /// Which of some slots, a word of 64, have baselines that are older than peers need to share.
+    pub fn outdated(&self, at: usize, slots: u64, now: Tick) -> u64 {
         let is_old = |pair: Pair| now.0.wrapping_sub(pair.newer.0) > SHARED_AGE_MAX;
-        let common_is_old = is_old(self.common);
-        for at in 0..slots.words().len() {
-            let uniform = slots.word(at) & self.uniform.word(at);
-            let others = ones(slots.word(at) & !uniform).filter(|bit| is_old(self.pairs[at * 64 + bit]));
-            let old = others.fold(if common_is_old { uniform } else { 0 }, |all, bit| all | 1 << bit);
-            outdated.words_mut()[at] |= old;
-        }
+        let uniform = slots & self.uniform.word(at);
+        let others = ones(slots & !uniform).filter(|bit| is_old(self.pairs[at * 64 + bit]));
+        others.fold(if is_old(self.common) { uniform } else { 0 }, |all, bit| all | 1 << bit)
     }
 
-    /// The same for a few slots, of some of which newer states may have arrived: those are left out. What most slots have
-    /// stays what they have.
-    pub fn handle_acked_apart(&mut self, slots: &Bits, tick: Tick) {
-        for at in 0..slots.words().len() {
-            for bit in ones(slots.word(at) & self.known.word(at)) {
-                let slot = at * 64 + bit;
-                let pair = self.pair(slot);
-                if tick.is_newer_than(pair.newer) {
-                    self.uniform.remove(slot);
-                    self.pairs[slot] = pair.advanced(tick);
-                }
+    /// The same as [`handle_acked`](Held::handle_acked) for a few slots of one word, of some of which newer states may
+    /// have arrived: those are left out. What most slots have stays what they have.
+    pub fn handle_acked_apart(&mut self, at: usize, slots: u64, tick: Tick) {
+        for slot in ones(slots).map(|bit| at * 64 + bit) {
+            let pair = self.pair(slot);
+            if tick.is_newer_than(pair.newer) {
+                self.uniform.remove(slot);
+                self.pairs[slot] = pair.advanced(tick);
             }
         }
     }

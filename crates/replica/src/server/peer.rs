@@ -421,11 +421,14 @@ impl Peer {
     /// the last ones, and for objects that are sent so seldom that the next one to be shared may come too late.
     fn settle(&mut self, tick: Tick) {
         while let Some(flight) = self.settling.pop() {
-            self.scratch.copy_from(&flight.updates);
-            self.scratch.subtract(&self.held.dirty);
-            self.flights.subtract_later(0, &mut self.scratch);
-            self.held.add_outdated(&flight.updates, tick, &mut self.scratch);
-            self.held.handle_acked_apart(&self.scratch, flight.tick);
+            for at in 0..flight.updates.words().len() {
+                let updates = flight.updates.word(at) & self.held.known.word(at);
+                if updates != 0 {
+                    let rested = self.flights.without_touched(at, updates & !self.held.dirty.word(at));
+                    let slots = rested | self.held.outdated(at, updates, tick);
+                    self.held.handle_acked_apart(at, slots, flight.tick);
+                }
+            }
             self.flights.give_back(flight);
         }
     }
