@@ -14,7 +14,7 @@ use netloom_wire::{BitWriter, Tick, varint};
 use super::audit::AUDIT_BYTES;
 use super::cache::{Cache, Code, Encoder, Present};
 use super::flight::Flight;
-use super::held::Pair;
+use super::held::Recent;
 use super::peer::Peer;
 use super::priority::Cadence;
 use super::wanted::Key;
@@ -50,12 +50,11 @@ fn marked(gap: (u64, u32), mark: (u64, u32)) -> (u64, u32) {
     (gap.0 | mark.0 << gap.1, gap.1 + mark.1)
 }
 
-/// Where an update's code lies, as long as it builds on what the one before it did.
+/// Which baselines were named, and where the codes of those that were met lie.
 #[derive(Clone, Copy, Debug)]
-struct Named<'a> {
-    pair: Pair,
-    codes: &'a [u64],
+struct Met<'a> {
     baselines: Baselines,
+    recent: Recent<(Ages, &'a [u64])>,
 }
 
 /// One of those who write snapshots: makes codes that only one peer needs, and counts.
@@ -188,7 +187,7 @@ impl<'a> Appending<'a> {
         };
         let row = self.cache.row(key).map_or(&[][..], |row| row.codes());
         let is_common = peer.held.common.ages(tick) == Some((key.newer_age, key.older_age));
-        let mut named = Named { pair: Pair::default(), codes: &[], baselines: Baselines::new(Some(common)) };
+        let mut met = Met { baselines: Baselines::new(Some(common)), recent: Recent::new() };
         let (mut next, mut count, mut is_full) = (0u32, 0, false);
         for at in 0..peer.chosen.words().len() {
             let chosen = peer.chosen.word(at);
@@ -223,10 +222,7 @@ impl<'a> Appending<'a> {
                 // One that is not as most are, or for which there may be no room.
                 let bit = waiting.trailing_zeros();
                 let slot = at * 64 + bit as usize;
-                let outcome;
-                (writer, named, outcome) =
-                    self.write_other(peer, scribe, slot, slot as u32 - next, writer, named);
-                match outcome {
+                match self.write_other(peer, scribe, slot, slot as u32 - next, &mut writer, &mut met) {
                     Outcome::Written => {
                         written |= 1 << bit;
                         next = slot as u32 + 1;
@@ -261,33 +257,36 @@ impl<'a> Appending<'a> {
 
     /// Writes an update that is long, or builds on other baselines than the ones before it.
     #[inline(never)]
-    fn write_other<'b>(
+    fn write_other(
         &self,
         peer: &mut Peer,
         scribe: &mut Scribe,
         slot: usize,
         gap: u32,
-        mut writer: BitWriter<'b>,
-        mut named: Named<'a>,
-    ) -> (BitWriter<'b>, Named<'a>, Outcome) {
+        writer: &mut BitWriter<'_>,
+        met: &mut Met<'a>,
+    ) -> Outcome {
         let object = peer.slots.objects()[slot] as usize;
+        let pair = peer.held.pair(slot);
         let is_public = !peer.slots.special.contains(slot);
-        if is_public && peer.held.pair(slot) == named.pair && !peer.held.uniform.contains(slot) {
-            let entry = named.codes.get(object).copied().unwrap_or(0);
+        let gap = gap_code(self.present.codes, gap);
+        if let Some((ages, codes)) = met.recent.get(pair).filter(|_| is_public) {
+            let entry = codes.get(object).copied().unwrap_or(0);
             let length = (entry >> SmallCode::BITS_MAX) as u32;
-            let (prefix, prefix_length) = marked(gap_code(self.present.codes, gap), Baselines::NAMED_LAST);
+            let mut baselines = met.baselines;
+            let (prefix, prefix_length) = marked(gap, baselines.mark(ages));
             if length.wrapping_sub(1) < SmallCode::BITS_MAX - prefix_length {
                 let bits = SmallCode(entry).bits() << prefix_length | prefix;
-                let outcome = match writer.try_append(bits, prefix_length + length) {
-                    true => Outcome::Written,
-                    false => Outcome::Full,
-                };
-                return (writer, named, outcome);
+                if !writer.try_append(bits, prefix_length + length) {
+                    return Outcome::Full;
+                }
+                met.baselines = baselines;
+                return Outcome::Written;
             }
         }
         let Some(key) = peer.key(slot, self.present.tick) else {
             peer.tell_anew(slot as u16);
-            return (writer, named, Outcome::Skipped);
+            return Outcome::Skipped;
         };
         let row = self.cache.row(key);
         let code = match row {
@@ -297,32 +296,28 @@ impl<'a> Appending<'a> {
         let length = match code {
             Code::NoBaseline => {
                 peer.tell_anew(slot as u16);
-                return (writer, named, Outcome::Skipped);
+                return Outcome::Skipped;
             }
-            Code::NoRoom => return (writer, named, Outcome::Skipped),
+            Code::NoRoom => return Outcome::Skipped,
             Code::Short(_, length) => length as usize,
             Code::Long(_, length) => length,
         };
-        let (gap_bits, gap_length) = gap_code(self.present.codes, gap);
-        let prefix_bits_max = (gap_length + Baselines::MARK_BITS_MAX) as usize;
-        if writer.remaining_bits() < prefix_bits_max + length {
-            return (writer, named, Outcome::Full);
+        if writer.remaining_bits() < (gap.1 + Baselines::MARK_BITS_MAX) as usize + length {
+            return Outcome::Full;
         }
         let ages = (u32::from(key.newer_age), (key.older_age > 0).then_some(u32::from(key.older_age)));
-        let (mark_bits, mark_length) = named.baselines.mark(ages);
-        if mark_length > Baselines::NAMED_LAST.1 {
-            // What is named here is what the next ones may share; the codes of another audience they may not.
-            let codes = row.filter(|_| key.audience == Audience::Public).map_or(&[][..], |row| row.codes());
-            named = Named { pair: peer.held.pair(slot), codes, ..named };
-        }
-        writer.append_bits(gap_bits, gap_length);
-        writer.append_bits(mark_bits, mark_length);
+        let (prefix, prefix_length) = marked(gap, met.baselines.mark(ages));
+        writer.append_bits(prefix, prefix_length);
         match code {
             Code::Short(bits, length) => writer.append_bits(bits, length),
             Code::Long(bytes, length) => writer.append_slice(bytes, length),
             Code::NoBaseline | Code::NoRoom => {}
         }
-        (writer, named, Outcome::Written)
+        // The next ones may build on the same; what another audience is told they may not.
+        if let Some(row) = row.filter(|_| is_public && met.recent.get(pair).is_none()) {
+            met.recent.insert(pair, (ages, row.codes()));
+        }
+        Outcome::Written
     }
 }
 

@@ -8,6 +8,7 @@ use netloom_wire::schema::Audience;
 
 use super::audit::AUDIT_BYTES;
 use super::config::Heartbeat;
+use super::held::Recent;
 use super::interest::Scratch;
 use super::peer::{Peer, Scene};
 use super::priority::{Cadence, DistanceCurve, Picking, Tiers, Waiting, Weights};
@@ -184,6 +185,7 @@ impl Peer {
             older_age,
             audience: Audience::Public,
         });
+        let mut recent = Recent::new();
         for at in 0..self.chosen.words().len() {
             let chosen = self.chosen.word(at);
             if chosen == 0 {
@@ -200,18 +202,26 @@ impl Peer {
             }
             let rest = if common.is_some() { chosen & !shared } else { chosen };
             for bit in ones(rest) {
-                self.want_one(at * 64 + bit, tick, wanted);
+                self.want_one(at * 64 + bit, tick, wanted, &mut recent);
             }
         }
     }
 
-    fn want_one(&mut self, slot: usize, tick: Tick, wanted: &mut Wanted) {
+    fn want_one(&mut self, slot: usize, tick: Tick, wanted: &mut Wanted, recent: &mut Recent<usize>) {
+        let object = self.slots.objects()[slot] as usize;
+        let pair = self.held.pair(slot);
+        let is_special = self.slots.special.contains(slot);
+        if let Some(row) = recent.get(pair).filter(|_| !is_special) {
+            return wanted.rows_mut()[row].insert(object);
+        }
         let Some(key) = self.key(slot, tick) else {
             return self.tell_anew(slot as u16);
         };
         // Where there is no row left, the code is made when the snapshot is written.
-        if let Some(row) = wanted.row(key) {
-            row.insert(self.slots.objects()[slot] as usize);
+        let Some(row) = wanted.find_row(key) else { return };
+        wanted.rows_mut()[row].insert(object);
+        if !is_special {
+            recent.insert(pair, row);
         }
     }
 

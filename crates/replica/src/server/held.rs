@@ -51,6 +51,29 @@ impl Pair {
     }
 }
 
+/// What was last found for a few pairs: slots that do not have the common one mostly have one of three others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recent<T> {
+    found: [Option<(Pair, T)>; 4],
+    next: usize,
+}
+
+impl<T: Copy> Recent<T> {
+    pub fn new() -> Recent<T> {
+        Recent { found: [None; 4], next: 0 }
+    }
+
+    #[inline]
+    pub fn get(&self, pair: Pair) -> Option<T> {
+        self.found.iter().flatten().find(|found| found.0 == pair).map(|found| found.1)
+    }
+
+    pub fn insert(&mut self, pair: Pair, value: T) {
+        self.found[self.next % 4] = Some((pair, value));
+        self.next += 1;
+    }
+}
+
 /// What one peer holds, by alias slot.
 #[derive(Debug, Default)]
 pub(super) struct Held {

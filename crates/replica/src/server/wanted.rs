@@ -108,12 +108,25 @@ impl Wanted {
     /// The row of a key: the objects wanted of it.
     #[inline]
     pub fn row(&mut self, key: Key) -> Option<&mut Bits> {
+        let row = self.find_row(key)?;
+        self.rows.get_mut(row)
+    }
+
+    /// The number of that row.
+    #[inline]
+    pub fn find_row(&mut self, key: Key) -> Option<usize> {
         let known = self.index.keys().len();
         let row = self.index.find_or_add(key)?;
         if row == known {
             self.open(row);
         }
-        self.rows.get_mut(row)
+        Some(row)
+    }
+
+    /// All rows, by number.
+    #[inline]
+    pub fn rows_mut(&mut self) -> &mut [Bits] {
+        &mut self.rows
     }
 
     fn open(&mut self, row: usize) {
