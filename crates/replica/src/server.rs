@@ -8,9 +8,9 @@
 //!                     interest, priority     once for all who share them          caller's buffer
 //! ```
 //!
-//! On one thread: [`begin_tick`](ReplicaServer::begin_tick), [`select`](ReplicaServer::select) for every peer, then
-//! [`poll_snapshot`](ReplicaServer::poll_snapshot) for every peer until it has nothing more. On several: the jobs of
-//! [`phases`].
+//! On one thread: [`begin_tick`](ReplicaServer::begin_tick), [`select`](ReplicaServer::select) for every peer,
+//! [`encode`](ReplicaServer::encode), then [`poll_snapshot`](ReplicaServer::poll_snapshot) for every peer until it has
+//! nothing more. On several: the jobs of [`phases`].
 //!
 //! Nothing here knows of connections. A snapshot has a sequence number; whoever sends it says later whether it arrived
 //! ([`ReplicaServer::handle_outcome`]), and only what arrived is built on.
@@ -210,7 +210,7 @@ impl ReplicaServer {
         self.update_owned();
         self.update_interest();
         if let Heartbeat::Digest { ticks } = self.choosing.heartbeat {
-            self.digests.refresh(&self.world, ticks);
+            self.digests.refresh(&self.world, &self.changed, ticks);
         }
         Ok(self.tick)
     }
@@ -224,9 +224,11 @@ impl ReplicaServer {
             changed.insert(index.slot());
         }
         for &index in world.changed().iter().chain(world.retuned()) {
-            let Some(object) = world.object(index) else { continue };
-            choosing.importance[index.slot()] =
-                choosing.weights.importance(object.priority(), object.speed(), object.kind_weight());
+            // Of an object that is gone this means nothing.
+            let slot = index.slot();
+            let (priority, speed) = (world.priorities()[slot], world.speeds()[slot]);
+            let importance = choosing.weights.importance(priority, speed, world.kind_weights()[slot]);
+            choosing.importance[slot] = importance;
         }
     }
 
@@ -260,8 +262,10 @@ impl ReplicaServer {
             // An index and a radius that the world took are within the ranges of interest too.
             let _in_range = interest.insert(index.slot() as u32, placement);
         }
-        for index in world.moved() {
-            interest.set_position(index.slot() as u32, world.positions()[index.slot()]);
+        if interest.asks_where() {
+            for index in world.moved() {
+                interest.set_position(index.slot() as u32, world.positions()[index.slot()]);
+            }
         }
         for &index in world.retuned() {
             let Some(object) = world.object(index) else { continue };

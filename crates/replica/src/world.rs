@@ -173,7 +173,6 @@ struct Settings {
     team: Option<TeamId>,
     profile: Profile,
     origin: SectorOrigin,
-    kind_weight: f32,
     teleported: Option<Tick>,
 }
 
@@ -223,6 +222,7 @@ pub struct World {
     frames: Vec<u32>,
     priorities: Vec<f32>,
     relevance_radii: Vec<f32>,
+    kind_weights: Vec<f32>,
     live: Vec<u64>,
 
     touched: Vec<u32>,
@@ -273,6 +273,7 @@ impl World {
             frames: Vec::new(),
             priorities: Vec::new(),
             relevance_radii: Vec::new(),
+            kind_weights: Vec::new(),
             live: Vec::new(),
             touched: Vec::new(),
             free: VecDeque::new(),
@@ -310,15 +311,10 @@ impl World {
             team: spawn.team,
             profile: spawn.profile.unwrap_or(shape.profile),
             origin: spawn.origin,
-            kind_weight: in_range(
-                "kind_weight",
-                spawn.kind_weight,
-                f32::MIN_POSITIVE,
-                f32::MAX,
-                "finite and above 0",
-            )?,
             teleported: None,
         };
+        let kind_weight =
+            in_range("kind_weight", spawn.kind_weight, f32::MIN_POSITIVE, f32::MAX, "finite and above 0")?;
         let priority = checked_priority(spawn.priority)?;
         let radius = checked_radius(spawn.relevance_radius)?;
         if self.ids.contains_key(&spawn.id) {
@@ -331,6 +327,7 @@ impl World {
         self.priorities[slot] = priority;
         self.silent += usize::from(priority == 0.0);
         self.relevance_radii[slot] = radius;
+        self.kind_weights[slot] = kind_weight;
         // Words of zero mean the origin, where positions are relative to one.
         let position = if settings.profile.uses_origin() { spawn.origin.metres() } else { [0.0; 3] };
         self.transforms[slot] = Transform { position, ..Transform::default() };
@@ -443,6 +440,7 @@ impl World {
         self.frames.push(0);
         self.priorities.push(0.0);
         self.relevance_radii.push(0.0);
+        self.kind_weights.push(0.0);
         self.live.resize(slot / 64 + 1, 0);
         Ok(slot)
     }

@@ -124,6 +124,11 @@ impl<'a> Appending<'a> {
         let room = out.len().min(peer.outlook.budget_left);
         let out = &mut out[..room];
         let ages = peer.first_ages(tick);
+        let has_others =
+            peer.audit_due.is_some() || !peer.leaves_due.is_empty() || !peer.entries_due.is_empty();
+        if ages.is_none() && !has_others {
+            return None;
+        }
         let mut at = 3 + ages.map_or(0, |(_, older)| if older.is_some() { 2 } else { 1 });
         if out.len() <= at {
             return None;

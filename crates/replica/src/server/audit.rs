@@ -25,13 +25,12 @@ pub(super) struct Digests {
 impl Digests {
     /// Forgets those of objects that changed, and makes those of some others, so that all have had their turn after
     /// `ticks`.
-    pub fn refresh(&mut self, world: &World, ticks: u32) {
+    pub fn refresh(&mut self, world: &World, changed: &Bits, ticks: u32) {
         let count = world.versions().len();
         self.made.resize(count, 0);
         self.valid.reserve(count);
-        for index in world.changed().iter().chain(world.despawned()) {
-            self.valid.remove(index.slot());
-        }
+        self.valid.subtract(changed);
+        world.despawned().iter().for_each(|index| self.valid.remove(index.slot()));
         for _ in 0..count.div_ceil(ticks as usize) {
             self.next = if self.next + 1 < count { self.next + 1 } else { 0 };
             let object = world.at(self.next).filter(|_| !self.valid.contains(self.next));

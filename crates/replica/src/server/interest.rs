@@ -197,6 +197,11 @@ impl Interest {
         self.has_hidden
     }
 
+    /// Whether it matters where objects are.
+    pub fn asks_where(&self) -> bool {
+        self.grid.is_some()
+    }
+
     /// A new object at an index. If one was there it is gone.
     pub fn insert(&mut self, object: u32, placement: Placement) -> Result<(), SettingError> {
         SettingError::check("object", object, 0..=OBJECTS_MAX as u32 - 1, "0 to 1,048,575")?;

@@ -112,6 +112,11 @@ impl super::World {
         &self.priorities
     }
 
+    /// The factors of the priority for the kind of each object, by slot.
+    pub fn kind_weights(&self) -> &[f32] {
+        &self.kind_weights
+    }
+
     /// Relevance radii by slot.
     pub fn relevance_radii(&self) -> &[f32] {
         &self.relevance_radii

@@ -32,6 +32,9 @@ struct Block {
     newest: usize,
     /// How many rows hold versions of the present frame.
     len: usize,
+    /// The tick of the newest version, and how many ticks before it had one each.
+    latest: Tick,
+    streak: u32,
 }
 
 /// The versions of all objects, by slot.
@@ -55,6 +58,8 @@ pub struct History<'a> {
     word_count: usize,
     newest: usize,
     len: usize,
+    latest: Tick,
+    streak: u32,
 }
 
 impl<'a> History<'a> {
@@ -77,16 +82,13 @@ impl<'a> History<'a> {
     /// before the object was there.
     #[inline]
     pub fn row_at(&self, tick: Tick) -> Option<usize> {
-        let back = self.ticks[self.newest].0.wrapping_sub(tick.0) as i32;
+        let back = self.latest.0.wrapping_sub(tick.0) as i32;
         if back <= 0 && self.len > 0 {
             return Some(self.newest);
         }
-        // Objects that change at every tick have a version for each.
-        if (back as usize) < self.len {
-            let row = (self.newest + VERSIONS_KEPT - back as usize) % VERSIONS_KEPT;
-            if self.ticks[row] == tick {
-                return Some(row);
-            }
+        // Objects that change at every tick have a version for each: nothing needs to be looked up.
+        if back as u32 <= self.streak {
+            return Some((self.newest + VERSIONS_KEPT - back as usize) % VERSIONS_KEPT);
         }
         let newer: u32 = self.ticks.iter().map(|version| u32::from(version.is_newer_than(tick))).sum();
         let newer = newer as usize;
@@ -127,7 +129,7 @@ impl Histories {
             self.words.resize(offset + ROWS * word_count, 0);
             offset
         });
-        self.blocks[slot] = Block { offset, word_count, newest: 0, len: 0 };
+        self.blocks[slot] = Block { offset, word_count, ..Block::default() };
     }
 
     /// Takes the block of a slot back.
@@ -165,6 +167,9 @@ impl Histories {
             block.len = 0;
             self.ticks[slot] = [tick; VERSIONS_KEPT];
         }
+        let follows = block.len > 0 && tick == block.latest.next();
+        block.streak = if follows { (block.streak + 1).min(VERSIONS_KEPT as u32 - 1) } else { 0 };
+        block.latest = tick;
         block.newest = (block.newest + 1) % VERSIONS_KEPT;
         block.len = (block.len + 1).min(VERSIONS_KEPT);
         let row = offset + block.newest * word_count;
@@ -175,14 +180,19 @@ impl Histories {
 
     #[inline]
     pub(super) fn history(&self, slot: usize) -> History<'_> {
-        let Block { offset, word_count, newest, len } = self.blocks[slot];
+        let Block { offset, word_count, newest, len, latest, streak } = self.blocks[slot];
         let words = &self.words[offset..offset + VERSIONS_KEPT * word_count];
-        History { words, ticks: &self.ticks[slot], word_count, newest, len }
+        History { words, ticks: &self.ticks[slot], word_count, newest, len, latest, streak }
     }
 
     /// Keeps very old ticks comparable.
     pub(super) fn refresh(&mut self, slot: usize, now: Tick) {
         self.ticks[slot].iter_mut().for_each(|tick| *tick = not_ancient(*tick, now));
+        let block = &mut self.blocks[slot];
+        let latest = not_ancient(block.latest, now);
+        if latest != block.latest {
+            (block.latest, block.streak) = (latest, 0);
+        }
     }
 }
 

@@ -106,7 +106,7 @@ impl<'a> Object<'a> {
 
     /// A factor of the priority for its kind of object.
     pub fn kind_weight(&self) -> f32 {
-        self.settings().kind_weight
+        self.world.kind_weights[self.slot]
     }
 
     /// The value of a field as it was set last; `None` if there is no such field.
