@@ -139,6 +139,15 @@ impl Baselines {
         }
     }
 
+    /// The same if nothing has to be named for it.
+    #[inline]
+    pub fn short_mark(&self, ages: Ages) -> Option<(u64, u32)> {
+        match self.named == Some(ages) {
+            true => Some(Baselines::NAMED_LAST),
+            false => (self.common == Some(ages)).then_some(Baselines::COMMON),
+        }
+    }
+
     /// The mark of the common baselines.
     pub const COMMON: (u64, u32) = (1, 1);
 

@@ -203,16 +203,24 @@ impl<'a> Appending<'a> {
             let shared = if is_common { peer.held.uniform.word(at) & public } else { 0 };
             let (mut waiting, mut written) = (chosen, 0u64);
             loop {
-                let objects = peer.slots.objects_of(at);
+                let (objects, held) = (peer.slots.objects_of(at), &peer.held);
                 count += writer.append_many(std::iter::from_fn(|| {
                     let bit = waiting.trailing_zeros() as usize;
-                    if waiting & shared & waiting.wrapping_neg() == 0 {
+                    if waiting & public & waiting.wrapping_neg() == 0 {
                         return None;
                     }
                     let slot = (at * 64 + bit) as u32;
-                    let entry = row.get(objects[bit & 63] as usize).copied().unwrap_or(0);
+                    let object = objects[bit & 63] as usize;
+                    let (entry, (prefix, prefix_length)) = if shared >> (bit & 63) & 1 != 0 {
+                        let entry = row.get(object).copied().unwrap_or(0);
+                        (entry, self.gaps.with_common(slot - next, self.present.codes))
+                    } else {
+                        let (ages, codes) = met.recent.get(held.pair(slot as usize))?;
+                        let entry = codes.get(object).copied().unwrap_or(0);
+                        let mark = met.baselines.short_mark(ages)?;
+                        (entry, marked(gap_code(self.present.codes, slot - next), mark))
+                    };
                     let length = (entry >> SmallCode::BITS_MAX) as u32;
-                    let (prefix, prefix_length) = self.gaps.with_common(slot - next, self.present.codes);
                     if length.wrapping_sub(1) >= SmallCode::BITS_MAX - prefix_length {
                         return None;
                     }
