@@ -81,8 +81,8 @@ pub struct ReplicaClient {
     classes: ClassTable,
     codes: Codes,
     objects: Vec<Option<Box<ClientObject>>>,
-    /// The last leave by slot: an entry of the same alias that is not newer came too late.
-    leaves: Vec<Option<(Alias, Tick)>>,
+    /// The newest leave by slot: an entry that is not newer came too late, whichever object of the slot it tells of.
+    leaves: Vec<Option<Tick>>,
     in_sight: usize,
     newest: Option<Tick>,
     /// Text and bytes of the object that is being read.

@@ -77,8 +77,8 @@ impl ReplicaClient {
             self.leaves.resize(slot + 1, None);
         }
         let last = &mut self.leaves[slot];
-        if last.is_none_or(|(_, left)| tick.is_newer_than(left)) {
-            *last = Some((alias, tick));
+        if last.is_none_or(|left| tick.is_newer_than(left)) {
+            *last = Some(tick);
         }
         let Some(Some(object)) = self.objects.get_mut(slot) else { return };
         let is_meant = object.alias() == alias && !object.entered().is_newer_than(tick);
@@ -136,7 +136,7 @@ impl ReplicaClient {
     fn is_outdated(&self, entry: &Entry, tick: Tick) -> bool {
         let slot = usize::from(entry.alias.slot);
         let left = self.leaves.get(slot).copied().flatten();
-        let has_left = left.is_some_and(|(alias, left)| alias == entry.alias && !tick.is_newer_than(left));
+        let has_left = left.is_some_and(|left| !tick.is_newer_than(left));
         let held = self.objects.get(slot).and_then(Option::as_ref);
         let is_old = |object: &ClientObject| match object.is_same(entry) {
             true => !tick.is_newer_than(object.entered()),
