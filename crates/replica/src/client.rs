@@ -190,7 +190,10 @@ impl ReplicaClient {
     pub fn handle_snapshot(&mut self, payload: &[u8]) -> Result<Tick, SnapshotError> {
         let tick = snapshot::tick(payload, self.newest)?;
         let applied = self.apply(tick, payload);
-        if applied.is_err() {
+        let is_refused = applied.is_err();
+        #[cfg(netloom_mutations)]
+        let is_refused = is_refused && !crate::mutation::is(crate::mutation::Mutation::RefusalSwallowed);
+        if is_refused {
             if self.refusals.len() == REFUSALS_MAX {
                 self.refusals.pop_front();
             }

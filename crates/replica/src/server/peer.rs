@@ -257,7 +257,10 @@ impl Peer {
         self.held.forget(at);
         self.held.dirty.remove(at);
         self.entering.retain(|entering| *entering != number);
-        match self.slots.get(number).is_some_and(|slot| slot.told.is_some()) {
+        let was_told = self.slots.get(number).is_some_and(|slot| slot.told.is_some());
+        #[cfg(netloom_mutations)]
+        let was_told = was_told && !crate::mutation::is(crate::mutation::Mutation::AliasReusedEarly);
+        match was_told {
             true => self.leaving.push(number),
             // It never heard of the object: there is nothing to take back.
             false => self.release(number),
@@ -339,6 +342,11 @@ impl Peer {
         let (Some(number), Some(seen)) = (self.slots.of(object), world.at(object as usize)) else { return };
         let audience = self.audience(&seen);
         let Some(slot) = self.slots.get_mut(number) else { return };
+        #[cfg(netloom_mutations)]
+        let audience = match crate::mutation::is(crate::mutation::Mutation::AudienceKept) {
+            true => slot.audience,
+            false => audience,
+        };
         if slot.frame == seen.frame() && slot.audience == audience {
             return;
         }
@@ -390,6 +398,10 @@ impl Peer {
         } else {
             self.scratch.copy_from(&flight.updates);
             self.flights.subtract_later(older, &mut self.scratch);
+            #[cfg(netloom_mutations)]
+            if crate::mutation::is(crate::mutation::Mutation::ChangeLost) {
+                self.scratch.clear();
+            }
             self.held.dirty.union_with(&self.scratch);
         }
         for entry in &flight.enters {
@@ -409,6 +421,10 @@ impl Peer {
                 {
                     self.held.handle_entered(entry.slot.into(), flight.tick);
                 }
+                #[cfg(netloom_mutations)]
+                (false, Phase::Entering) if crate::mutation::is(crate::mutation::Mutation::EntryLost) => {
+                    slot.sent = Some(flight.tick.plus(1 << 20));
+                }
                 (false, Phase::Entering) => slot.sent = None,
                 (false, Phase::Present) => self.held.dirty.insert(entry.slot.into()),
                 _ => {}
@@ -418,6 +434,8 @@ impl Peer {
             let leaving =
                 |slot: &&mut Slot| slot.generation == generation && matches!(slot.phase, Phase::Leaving(_));
             let Some(slot) = self.slots.get_mut(number).filter(leaving) else { continue };
+            #[cfg(netloom_mutations)]
+            let acked = acked || crate::mutation::is(crate::mutation::Mutation::LeaveLost);
             if acked {
                 self.leaving.retain(|leaving| *leaving != number);
                 self.release(number);
@@ -454,6 +472,10 @@ impl Peer {
 
     /// The peer could not read the snapshot of this tick: nothing builds on it, and what it said is said again.
     pub fn handle_refusal(&mut self, tick: Tick) {
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::RefusalIgnored) {
+            return;
+        }
         if self.refused.len() == REFUSED_KEPT {
             self.refused.pop_front();
         }

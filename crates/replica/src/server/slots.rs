@@ -157,6 +157,10 @@ impl Slots {
         if let Some(slot) = self.slots.get_mut(usize::from(number)) {
             *slot = Slot { generation: slot.generation.wrapping_add(1), ..Slot::FREE };
             self.objects[usize::from(number)] = u32::MAX;
+            #[cfg(netloom_mutations)]
+            if crate::mutation::is(crate::mutation::Mutation::SlotLeaked) {
+                return;
+            }
             self.free.push_back(number);
         }
     }
