@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 mod demo;
+mod plot;
+mod replication_picture;
 mod sim;
 mod table;
 
@@ -18,6 +20,7 @@ Examples:
   netloom sim --list                            the scenarios
   netloom sim --scenario lossy --runs 1000      a thousand seeds of one scenario
   netloom sim --scenario lossy --seed 42        replay one run
+  netloom sim --scenario replication --plot out.svg --loss 0.05 --rtt-ms 120
 
 Simulated time costs nothing: ten seconds of a session take a few milliseconds.";
 

@@ -1,19 +1,39 @@
 //! `netloom sim`: scenarios over seeds, a summary, and for every failure the command that replays it.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use netloom_sim::runner::{self, FailedRun, Outcome, RUNS_MAX, Scenario};
 use netloom_sim::scenarios;
+use netloom_sim::scenarios::replication::TraceConfig;
+use netloom_wire::Micros;
 
+use crate::replication_picture;
 use crate::table::{Table, figure};
 
 /// Failures that are shown in full; a broken build fails every seed in the same way.
 const FAILURES_SHOWN_MAX: usize = 10;
 
+/// The longest round trip that can be asked for: beyond, no game is playable.
+const RTT_MS_MAX: u64 = 2_000;
+
+const AFTER_HELP: &str = "\
+Examples:
+  netloom sim --list
+  netloom sim --scenario all --runs 100
+  netloom sim --scenario replication --seed 17
+      one run again: equal seeds give equal runs, on any machine and any number of threads
+  netloom sim --scenario replication --plot out.svg --loss 0.05 --rtt-ms 120
+      a crowd over such a network: bytes per tick, how old what clients see is, and how many codes are made
+
+A scenario runs once per seed, in virtual time, and checks every promise on the way. A run that breaks one is printed
+with its seed and the command that replays it, and the command ends with status 1.";
+
 /// What to run.
 #[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
 pub struct SimArgs {
     /// The scenario, or "all"
     #[arg(long, value_name = "NAME", required_unless_present = "list")]
@@ -27,6 +47,15 @@ pub struct SimArgs {
     /// Threads to use; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    /// Draw one evening of the scenario "replication" as SVG into this file, instead of running many
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "runs", "threads"])]
+    plot: Option<PathBuf>,
+    /// With --plot: the share of datagrams that are lost each way, 0 to 0.9 [default: 0.02]
+    #[arg(long, value_name = "SHARE", requires = "plot", value_parser = parse_loss)]
+    loss: Option<f64>,
+    /// With --plot: the round trip in milliseconds, 0 to 2000 [default: 80]
+    #[arg(long, value_name = "MS", requires = "plot", value_parser = clap::value_parser!(u64).range(0..=RTT_MS_MAX))]
+    rtt_ms: Option<u64>,
     /// Show the scenarios and stop
     #[arg(long)]
     list: bool,
@@ -42,6 +71,9 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, String> {
         print!("{table}");
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(path) = &args.plot {
+        return plot(args, path);
+    }
     let last_seed = args.seed.checked_add(args.runs);
     let last_seed = last_seed.ok_or(format!("--seed {} leaves no room for {} runs", args.seed, args.runs))?;
     let threads = args.threads.map_or_else(all_cores, usize::from);
@@ -53,6 +85,29 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, String> {
     }
     print_failures(&failed);
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn plot(args: &SimArgs, path: &Path) -> Result<ExitCode, String> {
+    let name = args.scenario.as_deref().unwrap_or_default();
+    if name != "replication" {
+        return Err(format!(
+            "--plot draws the scenario replication, not \"{name}\": use --scenario replication"
+        ));
+    }
+    let config = TraceConfig {
+        seed: args.seed,
+        loss: args.loss.unwrap_or(0.02),
+        rtt: Micros::from_millis(args.rtt_ms.unwrap_or(80)),
+    };
+    let picture = replication_picture::draw(config)?;
+    std::fs::write(path, picture).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    println!("wrote {}", path.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn parse_loss(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok().filter(|share| (0.0..=0.9).contains(share));
+    share.ok_or_else(|| "a share from 0 (nothing is lost) to 0.9 (nine of ten are), such as 0.05".to_owned())
 }
 
 fn all_cores() -> usize {

@@ -81,8 +81,8 @@ pub struct ReplicaClient {
     classes: ClassTable,
     codes: Codes,
     objects: Vec<Option<Box<ClientObject>>>,
-    /// The last leave by slot: an entry of the same alias that is not newer came too late.
-    leaves: Vec<Option<(Alias, Tick)>>,
+    /// The newest leave by slot: an entry that is not newer came too late, whichever object of the slot it tells of.
+    leaves: Vec<Option<Tick>>,
     in_sight: usize,
     newest: Option<Tick>,
     /// Text and bytes of the object that is being read.
@@ -190,7 +190,10 @@ impl ReplicaClient {
     pub fn handle_snapshot(&mut self, payload: &[u8]) -> Result<Tick, SnapshotError> {
         let tick = snapshot::tick(payload, self.newest)?;
         let applied = self.apply(tick, payload);
-        if applied.is_err() {
+        let is_refused = applied.is_err();
+        #[cfg(netloom_mutations)]
+        let is_refused = is_refused && !crate::mutation::is(crate::mutation::Mutation::RefusalSwallowed);
+        if is_refused {
             if self.refusals.len() == REFUSALS_MAX {
                 self.refusals.pop_front();
             }

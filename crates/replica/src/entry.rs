@@ -76,6 +76,11 @@ pub fn write_entry(
     let start = writer.finish()?;
 
     let visible = class.visible(entry.audience);
+    #[cfg(netloom_mutations)]
+    let visible = match crate::mutation::is(crate::mutation::Mutation::OwnerFieldsToAll) {
+        true => class.visible(Audience::Owner),
+        false => visible,
+    };
     let mut properties = [0; RECORD_BYTES_MAX];
     let block = write_block(class, visible, words, blobs, &mut properties)?;
     let field = |first: Option<usize>| first.filter(|&first| is_visible(class, visible, first));

@@ -9,6 +9,8 @@ pub mod codec;
 mod digest;
 pub mod entry;
 pub mod limits;
+#[cfg(netloom_mutations)]
+pub mod mutation;
 pub mod property;
 pub mod server;
 pub mod snapshot;

@@ -71,7 +71,7 @@ pub struct ReplicaServer {
     encoders: Vec<Encoder>,
     scribes: Vec<Scribe>,
     /// Who may see each object, by its slot in the world.
-    audiences: Vec<VisibleTo>,
+    audiences: Vec<Option<(ObjectIndex, VisibleTo)>>,
     /// Objects with a version of this tick.
     changed: Bits,
     digests: Digests,
@@ -153,9 +153,9 @@ impl ReplicaServer {
             return;
         }
         if self.audiences.len() <= index.slot() {
-            self.audiences.resize(index.slot() + 1, VisibleTo::Everyone);
+            self.audiences.resize(index.slot() + 1, None);
         }
-        self.audiences[index.slot()] = visible_to;
+        self.audiences[index.slot()] = Some((index, visible_to));
         self.interest.set_visible_to(index.slot() as u32, visible_to);
     }
 
@@ -189,11 +189,9 @@ impl ReplicaServer {
     /// Which objects a peer sees besides its own, under [`Policy::Custom`](interest::Policy::Custom); in any order.
     /// Those that it may not know are left out.
     pub fn set_sight(&mut self, peer: ReplicaPeer, objects: &[ObjectIndex]) {
-        let world = &self.world;
         if let Some(peer) = find(&mut self.peers, peer) {
-            let live = objects.iter().filter(|index| world.contains(**index));
             peer.named.clear();
-            peer.named.extend(live.map(|index| index.slot() as u32));
+            peer.named.extend_from_slice(objects);
         }
     }
 
@@ -250,14 +248,13 @@ impl ReplicaServer {
         let ReplicaServer { world, interest, audiences, .. } = self;
         for index in world.despawned() {
             interest.remove(index.slot() as u32);
-            if let Some(audience) = audiences.get_mut(index.slot()) {
-                *audience = VisibleTo::Everyone;
-            }
         }
         for &index in world.spawned() {
             let Some(object) = world.object(index) else { continue };
             let (position, radius_metres) = (object.position(), object.relevance_radius());
-            let visible_to = audiences.get(index.slot()).copied().unwrap_or_default();
+            // What was said of an object that never appeared does not hold for the next one in its slot.
+            let said = audiences.get(index.slot()).copied().flatten().filter(|(of, _)| *of == index);
+            let visible_to = said.map_or(VisibleTo::Everyone, |(_, visible_to)| visible_to);
             let placement = Placement { position, radius_metres, visible_to };
             // An index and a radius that the world took are within the ranges of interest too.
             let _in_range = interest.insert(index.slot() as u32, placement);

@@ -7,6 +7,7 @@ mod crowd;
 mod liar;
 mod pair;
 mod rate;
+pub mod replication;
 mod restart;
 mod session;
 mod wrap;
@@ -29,6 +30,7 @@ pub const ALL: &[&dyn Scenario] = &[
     &attack::Attack,
     &liar::Liar,
     &wrap::Wrap,
+    &replication::Replication,
 ];
 
 /// The scenario of this name.

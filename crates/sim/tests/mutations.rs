@@ -3,14 +3,18 @@
 //! `RUSTFLAGS="--cfg netloom_mutations" cargo test --release -p netloom-sim --test mutations`
 #![cfg(netloom_mutations)]
 
+use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use netloom_proto::mutation::{Mutation, set};
+use netloom_proto::mutation::{self as connection, Mutation};
+use netloom_replica::mutation as replication;
 use netloom_sim::report::Report;
 use netloom_sim::scenarios;
 
 /// Within how many seeds a bug must show.
 const SEEDS: u64 = 20;
+/// The same for bugs of replication: a random world does not do everything in every run.
+const WORLDS: u64 = 60;
 
 /// The scenario that is most likely to catch a bug comes first; the others follow.
 fn hunters(mutation: Mutation) -> [&'static str; 3] {
@@ -35,28 +39,50 @@ fn caught_by(name: &'static str, seed: u64) -> Option<String> {
     }
 }
 
-#[test]
-fn every_deliberate_bug_is_caught() {
-    let mut escaped = Vec::new();
-    for mutation in Mutation::ALL {
-        set(mutation);
-        let runs = hunters(mutation).into_iter().flat_map(|name| (0..SEEDS).map(move |seed| (name, seed)));
-        let caught = runs.into_iter().find_map(|(name, seed)| Some((name, seed, caught_by(name, seed)?)));
-        set(Mutation::None);
-        match caught {
-            Some((name, seed, how)) => println!("{mutation:?}: caught by {name} with seed {seed}: {how}"),
-            None => escaped.push(mutation),
-        }
+/// Runs scenarios until one fails; says whether any did.
+fn is_caught(bug: impl Debug, names: &[&'static str], seeds: u64) -> bool {
+    let runs = names.iter().flat_map(|&name| (0..seeds).map(move |seed| (name, seed)));
+    let caught = runs.into_iter().find_map(|(name, seed)| Some((name, seed, caught_by(name, seed)?)));
+    if let Some((name, seed, how)) = &caught {
+        println!("{bug:?}: caught by {name} with seed {seed}: {how}");
     }
+    caught.is_some()
+}
+
+#[test]
+fn every_deliberate_bug_of_connections_is_caught() {
+    let escaped = Mutation::ALL.into_iter().filter(|&mutation| {
+        connection::set(mutation);
+        let is_caught = is_caught(mutation, &hunters(mutation), SEEDS);
+        connection::set(Mutation::None);
+        !is_caught
+    });
+    let escaped: Vec<_> = escaped.collect();
+    assert!(escaped.is_empty(), "not caught: {escaped:?}");
+}
+
+#[test]
+fn every_deliberate_bug_of_replication_is_caught() {
+    let escaped = replication::Mutation::ALL.into_iter().filter(|&mutation| {
+        replication::set(mutation);
+        let is_caught = is_caught(mutation, &["replication"], WORLDS);
+        replication::set(replication::Mutation::None);
+        !is_caught
+    });
+    let escaped: Vec<_> = escaped.collect();
     assert!(escaped.is_empty(), "not caught: {escaped:?}");
 }
 
 #[test]
 fn without_a_bug_the_same_runs_pass() {
-    set(Mutation::None);
+    connection::set(Mutation::None);
     for name in ["lossy", "plain", "attack", "restart", "bottleneck", "liar"] {
         for seed in 0..3 {
             assert_eq!(caught_by(name, seed), None, "{name} with seed {seed}");
         }
+    }
+    replication::set(replication::Mutation::None);
+    for seed in 0..WORLDS {
+        assert_eq!(caught_by("replication", seed), None, "replication with seed {seed}");
     }
 }

@@ -128,7 +128,10 @@ impl ClientObject {
 
     /// Keeps a state. The oldest gives way; the newest is what the game sees.
     pub(super) fn insert(&mut self, tick: Tick, words: &[i32], teleported: bool) {
-        if self.count > 0 && !tick.is_newer_than(self.tick()) {
+        let is_late = self.count > 0 && !tick.is_newer_than(self.tick());
+        #[cfg(netloom_mutations)]
+        let is_late = is_late && !crate::mutation::is(crate::mutation::Mutation::OlderStateShown);
+        if is_late {
             return self.insert_late(tick, words);
         }
         self.newest = if self.count == 0 { 0 } else { (self.newest + 1) % VERSIONS_KEPT };

@@ -77,11 +77,13 @@ impl ReplicaClient {
             self.leaves.resize(slot + 1, None);
         }
         let last = &mut self.leaves[slot];
-        if last.is_none_or(|(_, left)| tick.is_newer_than(left)) {
-            *last = Some((alias, tick));
+        if last.is_none_or(|left| tick.is_newer_than(left)) {
+            *last = Some(tick);
         }
         let Some(Some(object)) = self.objects.get_mut(slot) else { return };
         let is_meant = object.alias() == alias && !object.entered().is_newer_than(tick);
+        #[cfg(netloom_mutations)]
+        let is_meant = is_meant || crate::mutation::is(crate::mutation::Mutation::LeaveOfAnotherObject);
         if is_meant && object.is_in_sight() {
             object.leave();
             self.in_sight -= 1;
@@ -134,9 +136,13 @@ impl ReplicaClient {
 
     /// Whether the object left later, or what this slot holds came later.
     fn is_outdated(&self, entry: &Entry, tick: Tick) -> bool {
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::StaleEntryApplied) {
+            return false;
+        }
         let slot = usize::from(entry.alias.slot);
         let left = self.leaves.get(slot).copied().flatten();
-        let has_left = left.is_some_and(|(alias, left)| alias == entry.alias && !tick.is_newer_than(left));
+        let has_left = left.is_some_and(|left| !tick.is_newer_than(left));
         let held = self.objects.get(slot).and_then(Option::as_ref);
         let is_old = |object: &ClientObject| match object.is_same(entry) {
             true => !tick.is_newer_than(object.entered()),
@@ -183,7 +189,10 @@ impl ReplicaClient {
             let mut keep = |field: usize, content: &[u8]| self.contents.push(field, content);
             let decoded =
                 codec::decode(class, visible, newer, older, &self.codes, &mut reader, &mut words, &mut keep)?;
-            if tick.is_newer_than(object.tick()) {
+            let is_newest = tick.is_newer_than(object.tick());
+            #[cfg(netloom_mutations)]
+            let is_newest = is_newest || crate::mutation::is(crate::mutation::Mutation::OlderContentKept);
+            if is_newest {
                 self.contents.iter().for_each(|(field, content)| object.set_content(field, content));
             }
             object.insert(tick, &words[..class.word_count()], decoded.teleported);

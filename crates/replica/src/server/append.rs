@@ -360,6 +360,10 @@ impl Peer {
         self.outlook.budget_left -= bytes;
         self.chosen.subtract(&flight.updates);
         self.held.dirty.subtract(&flight.updates);
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::BaselineUnacked) {
+            self.held.handle_acked(&flight.updates, flight.tick);
+        }
         if self.outlook.has_accounts {
             self.accounts.reset_all(flight.updates.words());
         }

@@ -91,6 +91,11 @@ impl Peer {
         let updates_bytes = updates * self.outlook.estimate_bits as usize / 8;
         let expected = self.frame_bytes() + leaves + updates_bytes;
         let outlook = &mut self.outlook;
+        #[cfg(netloom_mutations)]
+        let budget_bytes = match crate::mutation::is(crate::mutation::Mutation::BudgetExceeded) {
+            true => 2 * budget_bytes,
+            false => budget_bytes,
+        };
         outlook.budget_left = budget_bytes;
         let has_all = updates == 0 || tick.0.is_multiple_of(ENTRIES_TURN_TICKS);
         outlook.entries_left = if has_all { budget_bytes } else { budget_bytes.saturating_sub(expected) };
@@ -148,6 +153,10 @@ impl Peer {
                 }
                 is_due
             });
+        }
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::WaitingUnpaid) {
+            self.accounts.clear();
         }
         let places = (room_bits / u64::from(self.outlook.estimate_bits)) as usize;
         let picked = self.accounts.select(waiting, places, &choosing.picking, self.chosen.words_mut());

@@ -84,7 +84,7 @@ impl Peer {
             parent: object.parent().and_then(|parent| self.slots.of(parent.slot() as u32)),
             profile: object.profile(),
             origin: object.origin(),
-            teleport: false,
+            teleport: slot.told.is_some_and(|told| object.teleported_since(told)),
         };
         write_entry(&entry, object.class(), object.words(), &Contents(object), Sequence8(0), out).ok()
     }
@@ -93,8 +93,8 @@ impl Peer {
         self.held.dirty.remove(number.into());
         let Some(slot) = self.slots.get_mut(number) else { return };
         slot.sent = Some(tick);
-        slot.was_told = true;
-        let (generation, frame, audience) = (slot.generation, slot.frame, slot.audience);
-        flight.enters.push(SentEntry { slot: number, generation, frame, audience });
+        slot.told = slot.told.or(Some(tick));
+        let (generation, telling) = (slot.generation, slot.telling);
+        flight.enters.push(SentEntry { slot: number, generation, telling });
     }
 }

@@ -7,18 +7,16 @@
 use std::collections::VecDeque;
 
 use netloom_wire::Tick;
-use netloom_wire::schema::Audience;
 
 use crate::bits::Bits;
 use crate::limits::SNAPSHOTS_IN_FLIGHT_MAX;
 
-/// An entry in a snapshot, and what it told the peer.
+/// An entry in a snapshot, and which telling of its object it was.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SentEntry {
     pub slot: u16,
     pub generation: u8,
-    pub frame: u32,
-    pub audience: Audience,
+    pub telling: u32,
 }
 
 /// One snapshot.

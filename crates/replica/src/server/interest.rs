@@ -334,7 +334,7 @@ impl Interest {
     fn find(&self, viewer: &Viewer<'_>, named: &[u32], scratch: &mut Scratch) {
         let Scratch { marks, hits, .. } = scratch;
         marks.reserve(self.visible_to.len());
-        let admits = |object: u32| self.audience(object).admits(viewer.membership);
+        let admits = |object: u32| self.may_know(viewer, object);
         if let Some(grid) = &self.grid {
             let count = grid.near(viewer.position, hits);
             for hit in &hits[..count] {
@@ -406,10 +406,19 @@ impl Interest {
         self.visible_to.get(object as usize).copied().unwrap_or(VisibleTo::Nobody)
     }
 
+    /// Whether a viewer may see an object that it does not own.
+    #[inline]
+    fn may_know(&self, viewer: &Viewer<'_>, object: u32) -> bool {
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::HiddenSent) {
+            return self.births.get(object as usize).is_some_and(|birth| *birth != 0);
+        }
+        self.audience(object).admits(viewer.membership)
+    }
+
     fn may_see(&self, viewer: &Viewer<'_>, object: u32) -> bool {
-        let audience = self.audience(object);
-        audience.admits(viewer.membership)
-            || (audience != VisibleTo::Nobody && viewer.owned.contains(&object))
+        let is_hidden = self.audience(object) == VisibleTo::Nobody;
+        self.may_know(viewer, object) || (!is_hidden && viewer.owned.contains(&object))
     }
 
     fn is_still(&self, viewer: &Viewer<'_>, entry: &Entry) -> bool {

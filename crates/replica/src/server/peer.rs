@@ -14,7 +14,7 @@ use super::priority::{Accounts, Cadence, Phases, ViewCone};
 use super::slots::{Phase, Slot, Slots};
 use crate::bits::Bits;
 use crate::property::PropertyPeer;
-use crate::world::{Object, OwnerId, TeamId, World};
+use crate::world::{Object, ObjectIndex, OwnerId, TeamId, World};
 
 /// How many refused ticks are remembered, for acknowledgements that come later.
 const REFUSED_KEPT: usize = 64;
@@ -50,8 +50,9 @@ pub(super) struct Peer {
     pub config: PeerConfig,
     number: u32,
     owned: Vec<u32>,
-    /// Objects that the game shows it, under [`Policy::Custom`]; ascending.
-    pub named: Vec<u32>,
+    /// Objects that the game shows it, under [`Policy::Custom`], and the slots of those that exist.
+    pub named: Vec<ObjectIndex>,
+    named_slots: Vec<u32>,
     visible: VisibleSet,
     changes: Changes,
     pub slots: Slots,
@@ -134,6 +135,7 @@ impl Peer {
             number,
             owned: mine.map(|object| object.index().slot() as u32).collect(),
             named: Vec::new(),
+            named_slots: Vec::new(),
             visible: VisibleSet::new(),
             changes: Changes::default(),
             slots: Slots::default(),
@@ -185,15 +187,22 @@ impl Peer {
             Viewer { number: self.number, position: self.config.position, membership, owned: &self.owned };
         match interest.policy() {
             Policy::Custom => {
-                let Peer { named, visible, changes, .. } = self;
-                interest.update_to(named, &viewer, tick, scratch, visible, changes);
+                let Peer { named, named_slots, visible, changes, .. } = self;
+                // Slots are used again: one that was named for another object shows nothing.
+                named.retain(|index| world.contains(*index));
+                named_slots.clear();
+                named_slots.extend(named.iter().map(|index| index.slot() as u32));
+                interest.update_to(named_slots, &viewer, tick, scratch, visible, changes);
             }
             _ => interest.update(&viewer, tick, scratch, &mut self.visible, &mut self.changes),
         }
         let changes = std::mem::take(&mut self.changes);
         changes.left.iter().for_each(|object| self.hide(*object, tick));
         changes.entered.iter().for_each(|object| self.show(*object, scene));
-        let is_quiet = changes.left.is_empty() && changes.entered.is_empty() && world.reframed().is_empty();
+        let is_quiet = changes.left.is_empty()
+            && changes.entered.is_empty()
+            && world.reframed().is_empty()
+            && world.retuned().is_empty();
         self.changes = changes;
         if !(is_quiet && self.follows(tick)) {
             self.follow_parents(scene);
@@ -214,7 +223,7 @@ impl Peer {
     /// Gives an object a slot, unless it is attached to something out of sight: it is told relative to that.
     fn show(&mut self, object: u32, scene: &Scene<'_>) {
         let Some(seen) = scene.world.at(object as usize) else { return };
-        if !self.sees_parents(&seen) {
+        if !self.sees_parents(&seen, scene.world) {
             return;
         }
         let audience = self.audience(&seen);
@@ -233,8 +242,12 @@ impl Peer {
         self.entering.push(number);
     }
 
-    fn sees_parents(&self, object: &Object<'_>) -> bool {
-        object.ancestors().all(|ancestor| self.visible.contains(ancestor.slot() as u32))
+    /// Whether the peer is told of everything that an object is attached to.
+    fn sees_parents(&self, object: &Object<'_>, world: &World) -> bool {
+        object.ancestors().all(|ancestor| {
+            let is_silent = world.priorities()[ancestor.slot()] <= 0.0;
+            self.visible.contains(ancestor.slot() as u32) && !is_silent
+        })
     }
 
     fn hide(&mut self, object: u32, tick: Tick) {
@@ -244,7 +257,10 @@ impl Peer {
         self.held.forget(at);
         self.held.dirty.remove(at);
         self.entering.retain(|entering| *entering != number);
-        match self.slots.get(number).is_some_and(|slot| slot.was_told) {
+        let was_told = self.slots.get(number).is_some_and(|slot| slot.told.is_some());
+        #[cfg(netloom_mutations)]
+        let was_told = was_told && !crate::mutation::is(crate::mutation::Mutation::AliasReusedEarly);
+        match was_told {
             true => self.leaving.push(number),
             // It never heard of the object: there is nothing to take back.
             false => self.release(number),
@@ -262,7 +278,7 @@ impl Peer {
         for object in scene.world.attached() {
             let index = object.index().slot() as u32;
             let is_shown = self.slots.of(index).is_some();
-            match self.visible.contains(index) && self.sees_parents(&object) {
+            match self.visible.contains(index) && self.sees_parents(&object, scene.world) {
                 true if !is_shown => self.show(index, scene),
                 false if is_shown => self.hide(index, scene.tick),
                 _ => {}
@@ -326,6 +342,11 @@ impl Peer {
         let (Some(number), Some(seen)) = (self.slots.of(object), world.at(object as usize)) else { return };
         let audience = self.audience(&seen);
         let Some(slot) = self.slots.get_mut(number) else { return };
+        #[cfg(netloom_mutations)]
+        let audience = match crate::mutation::is(crate::mutation::Mutation::AudienceKept) {
+            true => slot.audience,
+            false => audience,
+        };
         if slot.frame == seen.frame() && slot.audience == audience {
             return;
         }
@@ -352,6 +373,7 @@ impl Peer {
         let Some(slot) = self.slots.get_mut(number) else { return };
         if !matches!(slot.phase, Phase::Free | Phase::Leaving(_)) {
             slot.sent = None;
+            slot.telling = slot.telling.wrapping_add(1);
             if slot.phase == Phase::Present {
                 self.entering.push(number);
             }
@@ -376,12 +398,16 @@ impl Peer {
         } else {
             self.scratch.copy_from(&flight.updates);
             self.flights.subtract_later(older, &mut self.scratch);
+            #[cfg(netloom_mutations)]
+            if crate::mutation::is(crate::mutation::Mutation::ChangeLost) {
+                self.scratch.clear();
+            }
             self.held.dirty.union_with(&self.scratch);
         }
         for entry in &flight.enters {
             let slot = self.slots.get_mut(entry.slot).filter(|slot| slot.generation == entry.generation);
             let Some(slot) = slot else { continue };
-            let is_current = slot.frame == entry.frame && slot.audience == entry.audience;
+            let is_current = slot.telling == entry.telling;
             match (acked, slot.phase) {
                 (true, Phase::Entering) if is_current => {
                     slot.phase = Phase::Present;
@@ -395,6 +421,10 @@ impl Peer {
                 {
                     self.held.handle_entered(entry.slot.into(), flight.tick);
                 }
+                #[cfg(netloom_mutations)]
+                (false, Phase::Entering) if crate::mutation::is(crate::mutation::Mutation::EntryLost) => {
+                    slot.sent = Some(flight.tick.plus(1 << 20));
+                }
                 (false, Phase::Entering) => slot.sent = None,
                 (false, Phase::Present) => self.held.dirty.insert(entry.slot.into()),
                 _ => {}
@@ -404,6 +434,8 @@ impl Peer {
             let leaving =
                 |slot: &&mut Slot| slot.generation == generation && matches!(slot.phase, Phase::Leaving(_));
             let Some(slot) = self.slots.get_mut(number).filter(leaving) else { continue };
+            #[cfg(netloom_mutations)]
+            let acked = acked || crate::mutation::is(crate::mutation::Mutation::LeaveLost);
             if acked {
                 self.leaving.retain(|leaving| *leaving != number);
                 self.release(number);
@@ -421,6 +453,11 @@ impl Peer {
     /// the last ones, and for objects that are sent so seldom that the next one to be shared may come too late.
     fn settle(&mut self, tick: Tick) {
         while let Some(flight) = self.settling.pop() {
+            // The refusal may have come right after the acknowledgement.
+            if self.refused.contains(&flight.tick) {
+                self.flights.give_back(flight);
+                continue;
+            }
             for at in 0..flight.updates.words().len() {
                 let updates = flight.updates.word(at) & self.held.known.word(at);
                 if updates != 0 {
@@ -435,6 +472,10 @@ impl Peer {
 
     /// The peer could not read the snapshot of this tick: nothing builds on it, and what it said is said again.
     pub fn handle_refusal(&mut self, tick: Tick) {
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::RefusalIgnored) {
+            return;
+        }
         if self.refused.len() == REFUSED_KEPT {
             self.refused.pop_front();
         }

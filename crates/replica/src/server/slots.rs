@@ -44,8 +44,11 @@ pub(super) struct Slot {
     pub frame: u32,
     /// When the entry or the leave was last sent, if that is not known to be lost.
     pub sent: Option<Tick>,
-    /// Whether any entry was ever sent.
-    pub was_told: bool,
+    /// When the first entry was sent.
+    pub told: Option<Tick>,
+    /// Counts how often the object was told anew: an entry of before says nothing about what the peer has now, even
+    /// if it said the same.
+    pub telling: u32,
 }
 
 impl Slot {
@@ -55,7 +58,8 @@ impl Slot {
         audience: Audience::Public,
         frame: 0,
         sent: None,
-        was_told: false,
+        told: None,
+        telling: 0,
     };
 
     /// A slot of an object that the peer has not been told of.
@@ -153,6 +157,10 @@ impl Slots {
         if let Some(slot) = self.slots.get_mut(usize::from(number)) {
             *slot = Slot { generation: slot.generation.wrapping_add(1), ..Slot::FREE };
             self.objects[usize::from(number)] = u32::MAX;
+            #[cfg(netloom_mutations)]
+            if crate::mutation::is(crate::mutation::Mutation::SlotLeaked) {
+                return;
+            }
             self.free.push_back(number);
         }
     }

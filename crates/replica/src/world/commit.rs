@@ -136,6 +136,8 @@ impl super::World {
         let index = self.index_of(slot);
         let born = flags & flag::UNBORN != 0;
         let reframed = born || flags & flag::REFRAMED != 0;
+        #[cfg(netloom_mutations)]
+        let reframed = born || reframed && !crate::mutation::is(crate::mutation::Mutation::FrameIgnored);
         if flags & flag::REASSIGNED != 0 && !born {
             self.changes.reassigned.push(index);
         }
@@ -153,6 +155,8 @@ impl super::World {
             }
         }
         let teleported = flags & flag::TELEPORTED != 0;
+        #[cfg(netloom_mutations)]
+        let teleported = teleported && !crate::mutation::is(crate::mutation::Mutation::JumpForgotten);
         if teleported {
             self.settings[slot].teleported = Some(tick);
         }
