@@ -20,6 +20,7 @@ use netloom_wire::{
 use crate::class::{Class, ClassId, FieldWords};
 use crate::codec::Blobs;
 use crate::limits::WORDS_MAX;
+use crate::snapshot::check_slot;
 use crate::world::ClassTable;
 
 /// The largest entry.
@@ -113,6 +114,8 @@ pub fn read_entry(
     let origin = if bits & ORIGIN != 0 { SectorOrigin::read(&mut reader)? } else { SectorOrigin::default() };
     let start = reader.position();
     let (record, length) = Record::decode(bytes.get(start..).unwrap_or_default())?;
+    check_slot(record.alias.slot)?;
+    parent.map_or(Ok(()), check_slot)?;
     let has_idle_origin = bits & ORIGIN != 0 && !record.profile.uses_origin();
     let has_fields_of_no_entry = record.scale.is_some() || record.velocity.is_some();
     if record.origin_version != origin.version() || has_idle_origin || has_fields_of_no_entry {
