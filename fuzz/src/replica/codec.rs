@@ -1,6 +1,6 @@
 //! Updates of one object as they come, against any baselines that a client could hold.
 
-use netloom_replica::codec::{Baseline, Blobs, decode, encode, encode_small};
+use netloom_replica::codec::{self as many, Baseline, Blobs, Pair, SmallCode, decode, encode, encode_small};
 use netloom_replica::entry::{rotation_words, value_of};
 use netloom_replica::{Class, ClassId};
 use netloom_wire::schema::{Audience, FieldKind};
@@ -100,10 +100,18 @@ impl Known<'_> {
                 assert_eq!(again.contents.blob(index), contents.blob(index));
             }
         }
-        if let Some(small) = encode_small(class, visible, words, newer, older, *teleported, codes()) {
+        let small = encode_small(class, visible, words, newer, older, *teleported, codes());
+        if let Some(small) = small {
             assert_eq!(small.length() as usize, length);
             assert!(same_bits(&small.bits().to_le_bytes(), &out, length));
         }
+        let Some(older) = older else { return };
+        let pair = Pair::new(newer.age, Some(older.age));
+        let many =
+            many::Update { current: words, newer: newer.words, older: older.words, teleported: *teleported };
+        let mut one_of_many = [0];
+        assert_eq!(pair.encode_many(class, visible, [many], codes(), &mut one_of_many), 1);
+        assert!(one_of_many == [0] || small == Some(SmallCode(one_of_many[0])), "as it is encoded alone");
     }
 }
 
