@@ -50,8 +50,10 @@ def codes(_given, data):
 
 def classes(given, data):
     Bytes(data).end()
-    plain = [{"name": item["name"], "fields": [plain_field(field) for field in item["fields"]]} for item in given["classes"]]
-    found = [make_class(description) for description in plain]
+    found = [
+        make_class({"name": item["name"], "fields": [plain_field(field) for field in item["fields"]]})
+        for item in given["classes"]
+    ]
     shown = [
         {
             "words": class_.word_count,

@@ -178,7 +178,8 @@ def spoilt_cases(case):
         for place, item in enumerate(case[many]):
             before, after = case[many][:place], case[many][place + 1 :]
             yield f"another input in {many}", case | {many: [*before, item | {"hex": spoilt_hex(item["hex"])}, *after]}
-            shown = {key: item[key] for key in item.keys() & {"messages", "error", "type", "header", "payload", "value"}}
+            outcomes = {"messages", "error", "type", "header", "payload", "value"}
+            shown = {key: item[key] for key in item.keys() & outcomes}
             for spoilt in spoilt_leaves(shown):
                 yield f"another outcome in {many}", case | {many: [*before, item | spoilt, *after]}
 

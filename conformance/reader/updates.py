@@ -242,7 +242,8 @@ def read_other(codes, bits, field, words):
         number = read_residual(bits, table, WORD_MIN, WORD_MAX, words[0])
         return [number], read_value(BitForm(bits), field)
     if kind in ("scale", "velocity") and field["profile"] != NONE and not words[3]:
-        low, high = (1, 255) if kind == "scale" else (-POSITION_LIMIT[field["profile"]], POSITION_LIMIT[field["profile"]])
+        limit = POSITION_LIMIT[field["profile"]]
+        low, high = (1, 255) if kind == "scale" else (-limit, limit)
         if kind == "velocity" or not bits.peek_bit(0):
             bits.unsigned(1 if kind == "scale" else 0)
             return [*(read_residual(bits, table, low, high, word) for word in words[:3]), 0], None
