@@ -17,18 +17,19 @@ import pathlib
 import sys
 
 import checks_proto
+import checks_replica
 import checks_wire
 from cursors import Refusal
 from given import Given, difference, paths
 
 DIFFERENCES_SHOWN = 10
 NEEDS = {"crc32c", "chacha20-poly1305", "x25519", "hkdf-sha256"}
-PLAIN_CHECKS = checks_wire.CHECKS | checks_proto.CHECKS
-FILES = {*PLAIN_CHECKS, "proto_codes", "proto_sessions", "proto_conversation"}
+PLAIN_CHECKS = checks_wire.CHECKS | checks_proto.CHECKS | checks_replica.CHECKS
+FILES = {*PLAIN_CHECKS, "proto_codes", "proto_sessions", "proto_conversation", "replica_session"}
 
 
 class Malformed(Exception):
-    """A vector file that is not in the form of sections 14 and 32."""
+    """A vector file that is not in the form of sections 14, 32 and 47."""
 
 
 def expect_entries(item, *allowed):
@@ -79,6 +80,15 @@ def check_conversation(case, given):
     return difference(expected, shown, "datagrams") or difference(case["value"], value)
 
 
+def check_replica_session(case):
+    expect_entries(case, "name given steps")
+    for step in case["steps"]:
+        expect_entries(step, "hex says value")
+    expected = [{"value": step["value"]} for step in case["steps"]]
+    found = list(checks_replica.session(bytes.fromhex(step["hex"]) for step in case["steps"]))
+    return difference(expected, found, "steps")
+
+
 def check_case(stem, case, asked):
     """None, or what is wrong."""
     try:
@@ -88,6 +98,8 @@ def check_case(stem, case, asked):
             return check_sessions(case, given)
         if stem == "proto_conversation":
             return check_conversation(case, given)
+        if stem == "replica_session":
+            return check_replica_session(case)
         return check_plain(stem, case, given)
     except Malformed as malformed:
         return str(malformed)
@@ -166,7 +178,8 @@ def spoilt_cases(case):
         for place, item in enumerate(case[many]):
             before, after = case[many][:place], case[many][place + 1 :]
             yield f"another input in {many}", case | {many: [*before, item | {"hex": spoilt_hex(item["hex"])}, *after]}
-            shown = {key: item[key] for key in item.keys() & {"messages", "error", "type", "header", "payload"}}
+            outcomes = {"messages", "error", "type", "header", "payload", "value"}
+            shown = {key: item[key] for key in item.keys() & outcomes}
             for spoilt in spoilt_leaves(shown):
                 yield f"another outcome in {many}", case | {many: [*before, item | spoilt, *after]}
 

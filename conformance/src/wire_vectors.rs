@@ -7,7 +7,7 @@
 //! Every case is decoded again while it is generated, so that a vector cannot disagree with the code it comes from.
 
 mod codes;
-mod objects;
+pub(crate) mod objects;
 mod primitives;
 mod streams;
 
@@ -23,29 +23,29 @@ pub fn vectors() -> Vec<crate::VectorFile> {
     files
 }
 
-fn file(about: &str, cases: Vec<Value>) -> Value {
+pub(crate) fn file(about: &str, cases: Vec<Value>) -> Value {
     json!({ "about": about, "cases": cases })
 }
 
 /// A case that decodes to `value`.
-fn case(name: &str, given: Value, bytes: &[u8], value: Value) -> Value {
+pub(crate) fn case(name: &str, given: Value, bytes: &[u8], value: Value) -> Value {
     json!({ "name": name, "given": given, "hex": hex(bytes), "value": value })
 }
 
 /// A case that must be refused for the reason that the reader gave.
-fn refused<T>(name: &str, given: Value, bytes: &[u8], result: Result<T, ReadError>) -> Value {
+pub(crate) fn refused<T>(name: &str, given: Value, bytes: &[u8], result: Result<T, ReadError>) -> Value {
     match result {
         Ok(_) => panic!("case {name} of the golden vectors must be refused"),
         Err(error) => refused_as(name, given, bytes, reason(error)),
     }
 }
 
-fn refused_as(name: &str, given: Value, bytes: &[u8], reason: &str) -> Value {
+pub(crate) fn refused_as(name: &str, given: Value, bytes: &[u8], reason: &str) -> Value {
     json!({ "name": name, "given": given, "hex": hex(bytes), "error": reason })
 }
 
 /// The reason's name in the standard.
-fn reason(error: ReadError) -> &'static str {
+pub(crate) fn reason(error: ReadError) -> &'static str {
     match error {
         ReadError::UnexpectedEnd => "UnexpectedEnd",
         ReadError::TrailingData => "TrailingData",
@@ -66,7 +66,7 @@ fn reason(error: ReadError) -> &'static str {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -74,7 +74,7 @@ fn single(value: f32) -> Value {
     json!({ "float": value, "bits": format!("{:08x}", value.to_bits()) })
 }
 
-fn double(value: f64) -> Value {
+pub(crate) fn double(value: f64) -> Value {
     json!({ "float": value, "bits": format!("{:016x}", value.to_bits()) })
 }
 

@@ -18,6 +18,11 @@
 //! | [`endpoint_datagram`] | datagrams to a server and a client in any state of the handshake | limits and amplification |
 //! | [`endpoint_session`] | packets of an established peer that has gone mad | limits on memory, events and work |
 //! | [`connection_pair`] | what a network, two users and a clock do to a connection | the promises of the channels |
+//! | [`replica_entry`] | a full entry of an object | what is read is complete and says the same when it is written again |
+//! | [`replica_codec`] | an update of an object against any baselines | the same |
+//! | [`replica_property`] | messages of the property channel, between the snapshots of a game | order, bounds, nothing is lost uncounted |
+//! | [`replica_snapshot`] | a game's snapshots, repeated, late, damaged or made up | what a client holds stays readable and its events tell of it |
+//! | [`replica_pair`] | what a game, a network and its clients do to a server | budgets; in the end every client holds what it may see |
 //!
 //! The bodies are ordinary functions, so that the seed corpora and any input that was found run on stable Rust:
 //!
@@ -31,19 +36,21 @@
 
 mod input;
 mod proto;
+mod replica;
 pub mod seeds;
 mod wire;
 
 pub use proto::{
     connection_pair, endpoint_datagram, endpoint_session, proto_frames, proto_handshake, proto_header,
 };
+pub use replica::{replica_codec, replica_entry, replica_pair, replica_property, replica_snapshot};
 pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_schema, wire_stream};
 
 /// A function that arbitrary bytes must not make panic.
 pub type Body = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Body); 12] = [
+pub const TARGETS: [(&str, Body); 17] = [
     ("wire_primitives", wire_primitives),
     ("wire_record", wire_record),
     ("wire_schema", wire_schema),
@@ -56,6 +63,11 @@ pub const TARGETS: [(&str, Body); 12] = [
     ("endpoint_datagram", endpoint_datagram),
     ("endpoint_session", endpoint_session),
     ("connection_pair", connection_pair),
+    ("replica_entry", replica_entry),
+    ("replica_codec", replica_codec),
+    ("replica_property", replica_property),
+    ("replica_snapshot", replica_snapshot),
+    ("replica_pair", replica_pair),
 ];
 
 /// Runs the files that are named on the command line through a target.

@@ -5,6 +5,7 @@
 //! test notices when an encoder changed and they were not written again.
 
 mod proto;
+mod replica;
 mod wire;
 
 /// One file of a corpus.
@@ -22,6 +23,7 @@ pub struct Seed {
 pub fn all() -> Vec<Seed> {
     let mut seeds = wire::seeds();
     seeds.extend(proto::seeds());
+    seeds.extend(replica::seeds());
     seeds
 }
 

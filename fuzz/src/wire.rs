@@ -17,7 +17,7 @@ pub use stream::wire_stream;
 use netloom_wire::BitReader;
 
 /// Whether two byte strings share their first `bit_count` bits.
-fn same_bits(left: &[u8], right: &[u8], bit_count: usize) -> bool {
+pub(crate) fn same_bits(left: &[u8], right: &[u8], bit_count: usize) -> bool {
     let (Some(mut left), Some(mut right)) =
         (BitReader::with_bit_len(left, bit_count), BitReader::with_bit_len(right, bit_count))
     else {

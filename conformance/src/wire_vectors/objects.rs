@@ -222,7 +222,8 @@ fn kind(kind: FieldKind) -> Value {
     }
 }
 
-fn fields(schema: &Schema) -> Value {
+/// The fields of a schema, in the order of their indexes.
+pub(crate) fn fields(schema: &Schema) -> Value {
     let field = |field: &netloom_wire::schema::Field| {
         let mut described = kind(field.kind());
         described["name"] = json!(field.name());

@@ -5,8 +5,9 @@
 //! ```
 //!
 //! An entry is sent when an object enters a peer's sight, when the meaning of its words changes (another profile, another
-//! sector origin, another parent), and when no baseline is left. Both sides then start from the same words. Fields that
-//! are delivered reliably are no part of it.
+//! sector origin, another parent), and when no baseline is left. Both sides then start from the same words: an entry
+//! holds every field that its receiver sees and no other, so that no word is left to guess. Fields that are delivered
+//! reliably are no part of it.
 
 use netloom_wire::quantize::Rotation;
 use netloom_wire::record::RECORD_BYTES_MAX;
@@ -19,6 +20,7 @@ use netloom_wire::{
 use crate::class::{Class, ClassId, FieldWords};
 use crate::codec::Blobs;
 use crate::limits::WORDS_MAX;
+use crate::snapshot::check_slot;
 use crate::world::ClassTable;
 
 /// The largest entry.
@@ -83,7 +85,7 @@ pub fn write_entry(
     };
     let mut properties = [0; RECORD_BYTES_MAX];
     let block = write_block(class, visible, words, blobs, &mut properties)?;
-    let field = |first: Option<usize>| first.filter(|&first| is_visible(class, visible, first));
+    let field = |first: Option<usize>| first.filter(|&first| visible & transform_bit(class, first) != 0);
     let record = Record {
         alias: entry.alias,
         profile: entry.profile,
@@ -117,25 +119,33 @@ pub fn read_entry(
     let origin = if bits & ORIGIN != 0 { SectorOrigin::read(&mut reader)? } else { SectorOrigin::default() };
     let start = reader.position();
     let (record, length) = Record::decode(bytes.get(start..).unwrap_or_default())?;
-    if record.origin_version != origin.version() && record.profile.uses_origin() {
+    check_slot(record.alias.slot)?;
+    parent.map_or(Ok(()), check_slot)?;
+    let has_idle_origin = bits & ORIGIN != 0 && !record.profile.uses_origin();
+    let has_fields_of_no_entry = record.scale.is_some() || record.velocity.is_some();
+    if record.origin_version != origin.version() || has_idle_origin || has_fields_of_no_entry {
         return Err(ReadError::InvalidFlags);
-    }
-    words.fill(0);
-    store_transform(class, &record, words)?;
-    if let Some(block) = record.properties {
-        let mut properties = PropertyReader::new(class.schema(), ByteReader::new(block))?;
-        while let Some((index, value)) = properties.poll_property()? {
-            let field = class.fields().get(index).filter(|field| field.count > 0);
-            let field = field.ok_or(ReadError::InvalidField)?;
-            store(field, index, value, words, &mut blob)?;
-        }
-        properties.into_reader().finish()?;
     }
     let audience = match bits & (OWNED | TEAM) {
         OWNED => Audience::Owner,
         TEAM => Audience::Team,
         _ => Audience::Public,
     };
+    words.fill(0);
+    let mut told = store_transform(class, &record, words)?;
+    if let Some(block) = record.properties {
+        let mut properties = PropertyReader::new(class.schema(), ByteReader::new(block))?;
+        while let Some((index, value)) = properties.poll_property()? {
+            let field = class.fields().get(index).filter(|field| field.count > 0);
+            let field = field.ok_or(ReadError::InvalidField)?;
+            store(field, index, value, words, &mut blob)?;
+            told |= 1 << index;
+        }
+        properties.into_reader().finish()?;
+    }
+    if told != class.visible(audience) {
+        return Err(ReadError::InvalidField);
+    }
     let entry = Entry {
         alias: record.alias,
         class: number,
@@ -191,21 +201,25 @@ fn write_block(
     writer.finish()
 }
 
+/// Stores position and rotation, and returns which fields they are, a bit each.
 fn store_transform(
     class: &Class,
     record: &Record<'_>,
     words: &mut [i32; WORDS_MAX],
-) -> Result<(), ReadError> {
+) -> Result<u64, ReadError> {
+    let mut told = 0;
     if let Some(position) = record.position {
         let first = class.position().ok_or(ReadError::InvalidField)?;
         words[first..first + 3].copy_from_slice(&position.words);
         words[first + 3] = position.raw.into();
+        told |= transform_bit(class, first);
     }
     if let Some(rotation) = record.rotation {
         let first = class.rotation().ok_or(ReadError::InvalidField)?;
         words[first..first + 4].copy_from_slice(&rotation_words(rotation));
+        told |= transform_bit(class, first);
     }
-    Ok(())
+    Ok(told)
 }
 
 fn store(
@@ -222,11 +236,12 @@ fn store(
         Value::F32(value) => own[0] = value.to_bits() as i32,
         Value::U64(value) => set_wide(own, value),
         Value::Name(name) => set_wide(own, name.0),
-        Value::Triple(triple) => {
+        Value::Triple(triple) if !matches!(field.kind, FieldKind::Position(_)) => {
             own[..3].copy_from_slice(&triple.words);
             own[3] = triple.raw.into();
         }
-        Value::Rotation(_) => return Err(ReadError::InvalidField),
+        // They are in the record, in the profile of the object.
+        Value::Triple(_) | Value::Rotation(_) => return Err(ReadError::InvalidField),
         Value::Text(_) | Value::Bytes(_) | Value::Array(_) => {
             blob(index, value.content().unwrap_or_default());
         }
@@ -234,9 +249,10 @@ fn store(
     Ok(())
 }
 
-fn is_visible(class: &Class, visible: u64, first: usize) -> bool {
+/// The bit of the position or rotation whose words begin at `first`.
+fn transform_bit(class: &Class, first: usize) -> u64 {
     let index = class.fields().iter().position(|field| field.first == first && field.count == 4);
-    index.is_some_and(|index| visible >> index & 1 != 0)
+    index.map_or(0, |index| 1 << index)
 }
 
 fn triple(words: &[i32]) -> netloom_wire::quantize::Words3 {
@@ -359,5 +375,41 @@ mod tests {
         assert_eq!(written(&latest).len(), written(&reliable).len() + 2, "an index and an empty text");
         assert!(read(&reliable, &written(&reliable)).is_ok());
         assert_eq!(read(&reliable, &written(&latest)), Err(ReadError::InvalidField));
+    }
+
+    /// A word that an entry leaves out would be none of its field: a health of 5 to 105 is not 0.
+    #[test]
+    fn an_entry_with_more_or_less_than_its_receiver_sees_is_refused() {
+        let int = |min| FieldKind::int(min, 105).unwrap();
+        let builder = Schema::builder("thing")
+            .field("position", FieldKind::Position(Profile::Standard), SyncFlags::PUBLIC_SYNC, 9)
+            .field("health", int(5), SyncFlags::PUBLIC_SYNC, 8)
+            .field("ammo", int(1), SyncFlags::OWNER_SYNC, 7);
+        let table = ClassTable::new(vec![Class::new(builder.build().unwrap()).unwrap()]).unwrap();
+        let transform = |mask: u8, profile: u8| vec![0, 0, 1, 0, 2, mask, profile, 0];
+        let position = [1, 0, 2, 0, 3, 0];
+        let entry = |mask: u8, block: &[u8]| {
+            let block = [&[block.len() as u8][..], block].concat();
+            [transform(mask, 0), position.to_vec(), block].concat()
+        };
+        let read = |bytes: &[u8]| read_entry(bytes, &table, &mut [0; WORDS_MAX], |_, _| {}).map(|_| ());
+        assert_eq!(read(&entry(0b1001, &[1, 1, 20])), Ok(()));
+        let missing = entry(0b1001, &[0]);
+        let hidden = entry(0b1001, &[2, 1, 20, 2, 3]);
+        let twice = entry(0b1001, &[2, 0, 0, 1, 0, 2, 0, 3, 0, 1, 20]);
+        let nowhere = [transform(0b1000, 0), vec![3, 1, 1, 20]].concat();
+        for bytes in [missing, hidden, twice, nowhere] {
+            assert_eq!(read(&bytes), Err(ReadError::InvalidField), "{bytes:?}");
+        }
+        let mut owned = entry(0b1001, &[2, 1, 20, 2, 3]);
+        owned[1] = OWNED;
+        assert_eq!(read(&owned), Ok(()));
+        let with_scale = [transform(0b1101, 0), position.to_vec(), vec![9, 9, 9], vec![3, 1, 1, 20]].concat();
+        assert_eq!(read(&with_scale), Err(ReadError::InvalidFlags));
+        let mut idle_origin = vec![0, ORIGIN];
+        idle_origin.extend([0; 25]);
+        idle_origin.extend([1, 0, 2, 0b1001, 2, 0]);
+        idle_origin.extend(position.iter().chain(&[3, 1, 1, 20]));
+        assert_eq!(read(&idle_origin), Err(ReadError::InvalidFlags));
     }
 }

@@ -14,6 +14,8 @@
 
 use netloom_wire::{BitReader, ByteReader, ReadError};
 
+use crate::limits::VISIBLE_MAX;
+
 /// What a snapshot holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u8);
@@ -56,6 +58,11 @@ pub struct Header {
     pub ages: Option<Ages>,
     /// The digest of a region.
     pub digest: Option<(u16, u32)>,
+}
+
+/// Refuses a slot that no alias has.
+pub(crate) fn check_slot(slot: u16) -> Result<(), ReadError> {
+    if usize::from(slot) < VISIBLE_MAX { Ok(()) } else { Err(ReadError::OutOfRange) }
 }
 
 /// Reads the start of a snapshot.

@@ -8,7 +8,7 @@ use crate::codec::{self, Baseline};
 use crate::digest::{REGION_SLOTS, REGIONS_MAX, object_digest, placed};
 use crate::entry::{Entry, read_entry};
 use crate::limits::{EXISTENCE_PER_SNAPSHOT_MAX, VISIBLE_MAX, WORDS_MAX};
-use crate::snapshot::{Baselines, Flags, Header, read_header};
+use crate::snapshot::{Baselines, Flags, Header, check_slot, read_header};
 
 /// The full tick of a snapshot: the one nearest to the newest so far.
 pub fn tick(payload: &[u8], newest: Option<Tick>) -> Result<Tick, ReadError> {
@@ -28,6 +28,7 @@ impl ReplicaClient {
         if header.flags.contains(Flags::LEAVES) {
             for _ in 0..reader.read_varint_up_to(EXISTENCE_PER_SNAPSHOT_MAX as u64)? {
                 let alias = Alias { slot: reader.read_u16()?, generation: reader.read_u8()? };
+                check_slot(alias.slot)?;
                 let age = reader.read_varint_up_to(u32::MAX.into())? as u32;
                 self.leave(alias, Tick(tick.0.wrapping_sub(age)));
             }
@@ -163,12 +164,8 @@ impl ReplicaClient {
         let mut next = 0u32;
         let mut words = [0; WORDS_MAX];
         for _ in 0..count {
-            let gap = codec::read_gap(
-                &self.codes,
-                &mut reader,
-                VISIBLE_MAX as u32 - 1 - next.min(VISIBLE_MAX as u32 - 1),
-            )?;
-            let slot = next + gap;
+            let slots_left = (VISIBLE_MAX as u32).checked_sub(next + 1).ok_or(ReadError::OutOfRange)?;
+            let slot = next + codec::read_gap(&self.codes, &mut reader, slots_left)?;
             next = slot + 1;
             let slot = u16::try_from(slot).map_err(|_| ReadError::OutOfRange)?;
             let (newer, older) = baselines.read(&mut reader)?;

@@ -68,6 +68,17 @@ impl Codes {
         })
     }
 
+    /// What the [id](Codes::id) is made of: the wire's table set, and the lengths of all codes, a byte each. First those
+    /// of symbols, then of three differences, of leads and of what those leave; table by table.
+    pub fn serialize(&self) -> Vec<u8> {
+        let mut bytes = self.wire.serialize();
+        self.symbol.lengths(SYMBOL_TABLES, SYMBOLS, &mut bytes);
+        self.triple.lengths(TRIPLE_TABLES, TRIPLE_SYMBOLS, &mut bytes);
+        self.lead.lengths(LEAD_TABLES, LEAD_SYMBOLS, &mut bytes);
+        self.other.lengths(OTHER_TABLES, OTHER_SYMBOLS, &mut bytes);
+        bytes
+    }
+
     /// The name of this set: FNV-1a 32 over the wire's table set and all code lengths, a byte each.
     pub fn id(&self) -> u32 {
         self.id
@@ -122,3 +133,14 @@ pub fn read_gap(codes: &Codes, reader: &mut BitReader<'_>, max: u32) -> Result<u
 }
 
 const _: () = assert!(RUN_SYMBOLS <= 32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_is_named_by_what_it_serializes_to() {
+        let codes = Codes::generic();
+        assert_eq!(fnv1a_32(&codes.serialize()), codes.id());
+    }
+}

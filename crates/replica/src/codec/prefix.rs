@@ -38,6 +38,12 @@ impl<const TABLES: usize, const SYMBOLS: usize, const LOOKUP: usize> Prefixes<TA
         })
     }
 
+    /// Appends the lengths of the codes of the first tables, so many symbols each.
+    pub fn lengths(&self, tables: usize, symbols: usize, out: &mut Vec<u8>) {
+        let rows = self.codes.iter().take(tables);
+        out.extend(rows.flat_map(|row| row.iter().take(symbols).map(|code| code.length)));
+    }
+
     /// The code of `symbol`, which the table must have.
     #[inline(always)]
     pub fn code(&self, table: usize, symbol: usize) -> Code {

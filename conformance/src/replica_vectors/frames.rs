@@ -1,0 +1,172 @@
+//! What surrounds objects: code tables, the start of a snapshot, gaps, and messages of the property channel.
+
+use netloom_replica::codec::{Codes, gap_code, read_gap};
+use netloom_replica::property::{Place, PropertyInbox, PropertyMessage, PropertyTarget};
+use netloom_replica::snapshot::read_header;
+use netloom_replica::{Class, ClassId};
+use netloom_wire::schema::Audience;
+use netloom_wire::{Alias, BitReader, BitWriter, Profile, ReadError, Tick};
+use serde_json::{Value, json};
+
+use super::scene::{audience_name, table};
+use crate::wire_vectors::{case, file, hex, reason, refused, refused_as};
+
+/// The class with fields that are delivered reliably.
+const BOARD: u8 = 2;
+
+pub fn codes() -> Value {
+    let codes = Codes::generic();
+    let lengths = json!({ "symbol": 5 * 71, "triple": 25 * 142, "lead": 12 * 16, "others": 11 * 26 });
+    let value = json!({ "id": codes.id(), "lengths": lengths });
+    file(
+        "The generic set of code tables: the set of Part I, then the lengths of all codes, a byte each.",
+        vec![case("the generic set", Value::Null, &codes.serialize(), value)],
+    )
+}
+
+pub fn gaps() -> Value {
+    let codes = Codes::generic();
+    let bits = |gap: u32| {
+        let mut bytes = [0; 8];
+        let mut writer = BitWriter::new(&mut bytes);
+        let (bits, length) = gap_code(&codes, gap);
+        writer.append_bits(bits, length);
+        let length = writer.finish().expect("room for a gap");
+        bytes[..length].to_vec()
+    };
+    let read = |bytes: &[u8], max: u32| {
+        let mut reader = BitReader::new(bytes);
+        let gap = read_gap(&codes, &mut reader, max)?;
+        reader.finish().map(|()| gap)
+    };
+    let max = 65_534;
+    let mut cases: Vec<Value> = [0, 1, 2, 3, 6, 7, 62, 63, 1_000, 30_000, max]
+        .map(|gap| {
+            assert_eq!(read(&bits(gap), max), Ok(gap));
+            let name = format!("a gap of {gap}");
+            case(&name, json!({ "max": max }), &bits(gap), json!({ "gap": gap }))
+        })
+        .to_vec();
+    for (name, bytes, max) in [
+        ("beyond the last slot", bits(101), 100),
+        ("cut off", vec![], max),
+        ("cut off in the middle", vec![0xff], max),
+    ] {
+        cases.push(refused(name, json!({ "max": max }), &bytes, read(&bytes, max)));
+    }
+    file("The distance to the next object of a snapshot. given.max: the slots that are left.", cases)
+}
+
+pub fn headers() -> Value {
+    let good: [(&str, &[u8]); 8] = [
+        ("nothing but a tick", &[0x34, 0x12, 0]),
+        ("one common baseline", &[1, 0, 1, 4]),
+        ("two common baselines", &[0xff, 0xff, 3, 4, 8]),
+        ("the oldest baselines", &[0, 0, 3, 254, 255]),
+        ("a digest", &[9, 0, 32, 3, 0, 0x78, 0x56, 0x34, 0x12]),
+        ("everything, and what follows", &[9, 0, 63, 1, 2, 0xff, 3, 1, 2, 3, 4, 0, 0, 0]),
+        ("a leave", &[7, 0, 4, 1, 5, 0, 2, 3]),
+        ("a region that does not exist is none of the header's business", &[7, 0, 32, 0, 4, 0, 0, 0, 0]),
+    ];
+    let mut cases: Vec<Value> = good
+        .into_iter()
+        .map(|(name, bytes)| {
+            let (header, reader) = read_header(bytes).expect("a valid header");
+            let digest = header.digest.map(|(region, digest)| json!({ "region": region, "digest": digest }));
+            let ages = header.ages.map(|(newer, older)| json!([newer, older]));
+            let tick = u16::from_le_bytes([bytes[0], bytes[1]]);
+            let value = json!({ "tick": tick, "ages": ages, "digest": digest, "rest": hex(reader.rest()) });
+            case(name, Value::Null, bytes, value)
+        })
+        .collect();
+    let bad: [(&str, &[u8]); 8] = [
+        ("no flags", &[1, 0]),
+        ("flag 6", &[1, 0, 64]),
+        ("flag 7", &[1, 0, 128]),
+        ("a second age alone", &[1, 0, 2, 4]),
+        ("an age of zero", &[1, 0, 1, 0]),
+        ("an older age that is not older", &[1, 0, 3, 4, 4]),
+        ("an age that is cut off", &[1, 0, 3, 4]),
+        ("a digest that is cut off", &[1, 0, 32, 0, 0, 1, 2, 3]),
+    ];
+    cases.extend(bad.map(|(name, bytes)| refused(name, Value::Null, bytes, read_header(bytes))));
+    file("The start of a snapshot, up to the first part that has a count.", cases)
+}
+
+/// A slot with an object, or without.
+struct Slot<'a> {
+    held: Option<(u8, Audience)>,
+    class: &'a Class,
+    content: Option<Vec<u8>>,
+}
+
+impl PropertyTarget for Slot<'_> {
+    fn place(&self, _slot: u16) -> Place<'_> {
+        match self.held {
+            Some((generation, audience)) => Place::Here { generation, class: self.class, audience },
+            None => Place::Empty,
+        }
+    }
+
+    fn set_property(&mut self, _slot: u16, _field: usize, content: &[u8]) {
+        self.content = Some(content.to_vec());
+    }
+}
+
+/// What becomes of a message: whether it is applied.
+fn apply(message: &[u8], slot: &mut Slot<'_>) -> Result<bool, ReadError> {
+    let mut inbox = PropertyInbox::new(20);
+    inbox.handle_property(message, Tick(0))?;
+    inbox.poll_property(Tick(0), slot).map(|applied| applied.is_some())
+}
+
+pub fn properties() -> Value {
+    let classes = table();
+    let class = classes.class(ClassId(BOARD), Profile::Standard).expect("the board");
+    let text = [7, 1, 3, 0, b'o', b'n', b'e'];
+    let owner = Some((3, Audience::Owner));
+    let public = Some((3, Audience::Public));
+    let cases = [
+        ("a text", &text[..], owner),
+        ("an empty text", &text[..4], public),
+        ("an array", &[7, 1, 3, 1, 3, 0x88, 0x01], owner),
+        ("an array for the owner alone, to somebody else", &[7, 1, 3, 1, 3, 0x88, 0x01], public),
+        ("before its object", &text, None),
+        ("before its object, which has another in its slot", &text, Some((2, Audience::Owner))),
+        ("of half a round of generations before", &text, Some((131, Audience::Owner))),
+        ("of an object that is gone", &text, Some((4, Audience::Owner))),
+        ("cut off", &text[..3], owner),
+        ("a text that is none", &[7, 1, 3, 0, 0xff], owner),
+        ("a text that is too long", &[&text[..4], &[b'x'; 101]].concat(), owner),
+        ("an array with an element above its range", &[7, 1, 3, 1, 1, 7], owner),
+        ("an array that goes on", &[7, 1, 3, 1, 1, 1, 0], owner),
+        ("a field that rides in snapshots", &[7, 1, 3, 2, 0], owner),
+        ("a field that does not exist", &[7, 1, 3, 4, 0], owner),
+        ("the last field that could be", &[7, 1, 3, 255, 0], owner),
+    ];
+    let described = |(name, message, held): (&str, &[u8], Option<(u8, Audience)>)| {
+        let given = json!({
+            "class": BOARD,
+            "generation": held.map(|(generation, _)| generation),
+            "audience": audience_name(held.map_or(Audience::Public, |(_, audience)| audience)),
+        });
+        let mut slot = Slot { held, class, content: None };
+        match apply(message, &mut slot) {
+            Err(error) => refused_as(name, given, message, reason(error)),
+            Ok(applied) => {
+                let PropertyMessage { alias: Alias { slot: number, generation }, field, content } =
+                    PropertyMessage::read(message).expect("it was applied, waits or is stale");
+                assert!(!applied || slot.content.as_deref() == Some(content));
+                let value = json!({
+                    "slot": number, "generation": generation, "field": field, "content": hex(content),
+                    "applied": applied,
+                });
+                case(name, given, message, value)
+            }
+        }
+    };
+    file(
+        "Messages of the property channel. given.generation: of the object in its slot, null if there never was one.",
+        cases.into_iter().map(described).collect(),
+    )
+}
