@@ -30,7 +30,7 @@ const NOTES: [&str; 19] = [
     "  STANDARD (1 cm, 10 bits a component). The quantization error stands below the bytes; it holds for all byte rows.",
     "Acks: 200 x 16, 100 x 100 and static: peer i's come 1 + i mod 4 ticks after the snapshot. Crowd, sharing and scaling:",
     "  round trips of 20 to 250 ms, mixed, rounded up to ticks of 50 ms.",
-    "Static: objects at rest are told again every 100 ticks, as servers do by default; the row below is without that.",
+    "Static: digests of 64 slots at rest go out in turn, as servers do by default; the row below is without them.",
     "One more peer: 32 peers less 16, a sixteenth of it, two servers in turns.",
     "Crowd: 1,000 peers, each looks from a walker of its own; 300 bytes a tick each. Acks and the moving of viewers are not",
     "  in its first row.",
