@@ -21,6 +21,7 @@ mod cache;
 mod choose;
 mod config;
 mod existence;
+mod experience;
 mod flight;
 mod held;
 pub mod interest;

@@ -254,7 +254,7 @@ impl<'a> Appending<'a> {
                 break;
             }
         }
-        peer.learn(writer.bit_len(), count);
+        peer.outlook.experience.learn(tick, writer.bit_len(), count);
         let bytes = writer.finish().unwrap_or(0);
         if count == 0 {
             return (0, 0);
@@ -373,17 +373,6 @@ impl Peer {
         if let Some(lost) = self.flights.push(flight) {
             self.handle_outcome(lost, false, 1);
         }
-    }
-
-    /// Learns what an update takes: quickly when that is more than was thought, slowly when it is less.
-    fn learn(&mut self, bits: usize, updates: usize) {
-        if updates == 0 {
-            return;
-        }
-        let bits = 16 * bits.div_ceil(updates) as u32;
-        let learned = &mut self.outlook.learned_bits_16;
-        *learned = if bits > *learned { (*learned + bits) / 2 } else { (*learned * 15 + bits) / 16 };
-        self.outlook.estimate_bits = (*learned).div_ceil(16);
     }
 }
 

@@ -68,6 +68,9 @@ impl Peer {
             }
             _ => None,
         };
+        // What was chosen in the last tick and not written found no room.
+        self.outlook.experience.handle_tick(!self.chosen.is_empty());
+        self.outlook.estimate_bits = self.outlook.experience.expected_bits(scene.tick);
         self.chosen.set_intersection(&self.held.known, &self.held.dirty);
         let count = self.chosen.len();
         self.plan(budget_bytes, count, scene.tick);

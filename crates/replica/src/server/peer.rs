@@ -7,6 +7,7 @@ use netloom_wire::schema::Audience;
 
 use super::audit::Digests;
 use super::cache::canonical;
+use super::experience::Experience;
 use super::flight::{Flight, Flights};
 use super::held::Held;
 use super::interest::{Changes, Interest, Membership, Policy, Scratch, Viewer, VisibleSet};
@@ -18,9 +19,6 @@ use crate::world::{Object, ObjectIndex, OwnerId, TeamId, World};
 
 /// How many refused ticks are remembered, for acknowledgements that come later.
 const REFUSED_KEPT: usize = 64;
-
-/// What an update takes as long as nothing better is known.
-const FIRST_ESTIMATE_BITS: u32 = 48;
 
 /// Who a peer is, and where it looks from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,8 +100,8 @@ pub(super) struct Outlook {
     pub budget_left: usize,
     /// Bytes of those for entries.
     pub entries_left: usize,
-    /// What an update takes: on average, in sixteenths, and as it is reckoned with.
-    pub learned_bits_16: u32,
+    /// What updates take, and what one of this tick is reckoned with.
+    pub experience: Experience,
     pub estimate_bits: u32,
     /// Ticks from a snapshot to the news that it arrived.
     pub round_ticks: u32,
@@ -151,8 +149,8 @@ impl Peer {
             outlook: Outlook {
                 budget_left: 0,
                 entries_left: 0,
-                learned_bits_16: 16 * FIRST_ESTIMATE_BITS,
-                estimate_bits: FIRST_ESTIMATE_BITS,
+                experience: Experience::default(),
+                estimate_bits: 0,
                 round_ticks: 1,
                 is_tight: false,
                 is_starved: false,
