@@ -219,19 +219,16 @@ class Client:
 
     def leave(self, alias, tick):
         slot = alias[0]
-        if slot not in self.leaves or is_newer(tick, self.leaves[slot][1]):
-            self.leaves[slot] = (alias, tick)
+        if slot not in self.leaves or is_newer(tick, self.leaves[slot]):
+            self.leaves[slot] = tick
         held = self.slots.get(slot)
         if held and held.in_sight and held.alias == alias and not is_newer(held.entered, tick):
             held.in_sight = False
             self.events.append(["left", *alias])
 
     def is_outdated(self, entry, tick):
-        alias = (entry.slot, entry.generation)
-        if entry.slot in self.leaves:
-            left, when = self.leaves[entry.slot]
-            if left == alias and not is_newer(tick, when):
-                return True
+        if entry.slot in self.leaves and not is_newer(tick, self.leaves[entry.slot]):
+            return True
         held = self.slots.get(entry.slot)
         if held is None:
             return False

@@ -246,16 +246,25 @@ fn unknown_object() -> Value {
     story.into_case("an update of what is not there")
 }
 
-/// A leave that overtakes the entry.
-fn left_before_it_entered() -> Value {
+/// Leaves that overtake the entries, also those of another object of the slot.
+fn left_before_they_entered() -> Value {
     let mut story = Story::new(Heartbeat::Off);
-    let crate_ = story.spawn(1, None);
-    let entry = story.tick();
-    story.world().despawn(crate_).expect("it is there");
-    let leave = story.tick();
-    story.arrives("the leave", &leave.bytes);
-    story.arrives("the entry, of before", &entry.bytes);
-    story.into_case("a leave that overtakes the entry")
+    let lifetime = |story: &mut Story| {
+        let crate_ = story.spawn(1, None);
+        let entry = story.tick();
+        story.world().despawn(crate_).expect("it is there");
+        let leave = story.tick();
+        story.acked(&leave);
+        story.lost(&entry);
+        [entry, leave]
+    };
+    let [first_entry, first_leave] = lifetime(&mut story);
+    let [second_entry, second_leave] = lifetime(&mut story);
+    story.arrives("the leave of a crate", &first_leave.bytes);
+    story.arrives("that of another crate in its slot", &second_leave.bytes);
+    story.arrives("the entry of the first, of before both", &first_entry.bytes);
+    story.arrives("the entry of the second, of between them", &second_entry.bytes);
+    story.into_case("leaves that overtake the entries")
 }
 
 /// Objects that were sent at different ticks build on different states.
@@ -298,7 +307,7 @@ pub fn sessions() -> Value {
             short_story(),
             long_story(),
             unknown_object(),
-            left_before_it_entered(),
+            left_before_they_entered(),
             named_baselines(),
             digests_in_a_story(),
         ],

@@ -94,10 +94,7 @@ impl Pair {
     fn operate(&mut self, input: &mut Input<'_>) {
         let operation = input.u8();
         match operation % 32 {
-            0..12 => {
-                self.game.operate(operation % 32, &mut self.server, input);
-                self.forget_despawned();
-            }
+            0..12 => self.game.operate(operation % 32, &mut self.server, input),
             12..17 => self.on_network(operation % 32, input),
             17 => self.tick(usize::from(input.u8()) * 8, SNAPSHOT_BYTES),
             18 => self.tick(usize::from(input.u16()), usize::from(input.u8()) * 8),
@@ -135,18 +132,6 @@ impl Pair {
         let index = input.choice(self.remotes.len());
         if let Some(remote) = self.remotes.get_mut(index) {
             act(remote, &mut self.server, input);
-        }
-    }
-
-    /// The game says what it shows by place, so it says it anew when an object leaves its place to another.
-    fn forget_despawned(&mut self) {
-        let Pair { server, remotes, .. } = self;
-        for remote in remotes {
-            let before = remote.sight.len();
-            remote.sight.retain(|index| server.world().contains(*index));
-            if remote.sight.len() < before {
-                server.set_sight(remote.peer, &remote.sight);
-            }
         }
     }
 
