@@ -497,6 +497,7 @@ impl Peer {
             self.owned.clear();
             let mine = world.iter().filter(|object| object.owner() == Some(config.owner));
             self.owned.extend(mine.map(|object| object.index().slot() as u32));
+            self.visible.expire();
         }
         self.is_changed |= before.owner != config.owner || before.team != config.team;
     }
