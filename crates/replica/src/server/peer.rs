@@ -425,7 +425,11 @@ impl Peer {
                 (false, Phase::Entering) if crate::mutation::is(crate::mutation::Mutation::EntryLost) => {
                     slot.sent = Some(flight.tick.plus(1 << 20));
                 }
-                (false, Phase::Entering) => slot.sent = None,
+                // An older entry may still turn out to have arrived: then what this one said is news.
+                (false, Phase::Entering) => {
+                    slot.sent = None;
+                    self.held.dirty.insert(entry.slot.into());
+                }
                 (false, Phase::Present) => self.held.dirty.insert(entry.slot.into()),
                 _ => {}
             }
