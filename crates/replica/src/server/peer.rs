@@ -423,7 +423,11 @@ impl Peer {
                 (false, Phase::Entering) if crate::mutation::is(crate::mutation::Mutation::EntryLost) => {
                     slot.sent = Some(flight.tick.plus(1 << 20));
                 }
-                (false, Phase::Entering) => slot.sent = None,
+                // An older entry may still turn out to have arrived: then what this one said is news.
+                (false, Phase::Entering) => {
+                    slot.sent = None;
+                    self.held.dirty.insert(entry.slot.into());
+                }
                 (false, Phase::Present) => self.held.dirty.insert(entry.slot.into()),
                 _ => {}
             }
@@ -495,6 +499,7 @@ impl Peer {
             self.owned.clear();
             let mine = world.iter().filter(|object| object.owner() == Some(config.owner));
             self.owned.extend(mine.map(|object| object.index().slot() as u32));
+            self.visible.expire();
         }
         self.is_changed |= before.owner != config.owner || before.team != config.team;
     }
