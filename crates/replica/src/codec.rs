@@ -183,7 +183,7 @@ pub struct Pair {
 
 impl Pair {
     /// The pair of these ages, in send ticks. An older one from which nothing can be predicted counts as none: one that
-    /// is not older than `newer_age`, more than 1,023, or less than an eighth of `newer_age` apart from it.
+    /// is not older than `newer_age`, more than 1,023, or less than a quarter of `newer_age` apart from it.
     #[inline]
     pub fn new(newer_age: u32, older_age: Option<u32>) -> Pair {
         Pair { line: older_age.and_then(|older_age| Line::between(newer_age, older_age)) }
