@@ -19,7 +19,8 @@ pub const ARENA_BYTES_MIN: usize = 64 * 1024;
 /// The largest arena.
 pub const ARENA_BYTES_MAX: usize = 256 * 1024;
 
-const PIECE_ALIGN: usize = 8;
+/// What every piece begins at a multiple of.
+pub(crate) const PIECE_ALIGN: usize = 8;
 const BUFFER_ALIGN: usize = 64;
 
 /// A buffer that is handed out in pieces and taken back whole.

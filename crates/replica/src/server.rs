@@ -93,7 +93,6 @@ impl ReplicaServer {
             importance: Vec::new(),
             heartbeat: config.heartbeat,
         };
-        let encoder = || Encoder::new(0, config.arena_bytes);
         Ok(ReplicaServer {
             world,
             interest: Interest::new(config.policy)?,
@@ -103,8 +102,8 @@ impl ReplicaServer {
             cache: Cache::default(),
             peers: Vec::new(),
             workers: vec![Worker::default()],
-            encoders: vec![encoder()],
-            scribes: vec![Scribe { encoder: encoder(), ..Scribe::default() }],
+            encoders: vec![Encoder::new(0, config.arena_bytes)],
+            scribes: vec![Scribe::new(config.arena_bytes)],
             audiences: Vec::new(),
             changed: Bits::default(),
             digests: Digests::default(),

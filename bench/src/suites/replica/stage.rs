@@ -176,7 +176,8 @@ impl Stage {
             witnesses,
             budget_bytes: AMPLE_BYTES,
             ticks: 0,
-            outcomes: (0..OUTCOMES_AHEAD).map(|_| Vec::new()).collect(),
+            // With room for several snapshots of each peer, so that the stage allocates nothing itself.
+            outcomes: (0..OUTCOMES_AHEAD).map(|_| Vec::with_capacity(8 * setup.peers)).collect(),
             outgoing: Vec::new(),
             sent: Vec::new(),
             random: 0x2545_F491_4F6C_DD1D,

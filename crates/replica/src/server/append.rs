@@ -58,10 +58,16 @@ struct Met<'a> {
 }
 
 /// One of those who write snapshots: makes codes that only one peer needs, and counts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Scribe {
     pub encoder: Encoder,
     pub written: Written,
+}
+
+impl Scribe {
+    pub fn new(arena_bytes: usize) -> Scribe {
+        Scribe { encoder: Encoder::new(0, arena_bytes), written: Written::default() }
+    }
 }
 
 /// What was written since the beginning.

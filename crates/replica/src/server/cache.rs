@@ -16,7 +16,7 @@ use netloom_wire::schema::Audience;
 use netloom_wire::{BitWriter, Tick};
 
 use super::wanted::{Index, Key, Wanted};
-use crate::arena::{Arena, ArenaRange};
+use crate::arena::{Arena, ArenaRange, PIECE_ALIGN};
 use crate::bits::{Bits, ones};
 use crate::class::Class;
 use crate::codec::{self, Baseline, Blobs, Codes, Pair, SmallCode, Update};
@@ -66,7 +66,7 @@ const ENCODER_SHIFT: u32 = 32;
 pub(super) const ENCODERS_MAX: usize = 64;
 
 /// What one worker encodes with.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Encoder {
     number: usize,
     arena: Arena,
@@ -125,7 +125,10 @@ impl Key {
 impl Encoder {
     /// The encoder with this number, with memory of so many bytes.
     pub fn new(number: usize, arena_bytes: usize) -> Encoder {
-        Encoder { number, arena: Arena::new(arena_bytes), ..Encoder::default() }
+        let arena = Arena::new(arena_bytes);
+        // As many as the arena can hold: which ticks have the most long codes is nobody's to know.
+        let long = Vec::with_capacity(arena.capacity() / PIECE_ALIGN);
+        Encoder { number, arena, long, scratch: vec![0; CODE_BYTES_MAX], encodes: 0 }
     }
 
     /// A new tick.
@@ -190,7 +193,6 @@ impl Encoder {
         if let Some(small) = small {
             return small.0;
         }
-        self.scratch.resize(CODE_BYTES_MAX, 0);
         let mut writer = BitWriter::new(&mut self.scratch);
         let newer = Baseline { words: update.newer, age: key.newer_age.into() };
         let older = older.map(|words| Baseline { words, age: key.older_age.into() });
