@@ -18,7 +18,6 @@ use netloom_wire::{BitWriter, Tick};
 use super::wanted::{Index, Key, Wanted};
 use crate::arena::{Arena, ArenaRange, PIECE_ALIGN};
 use crate::bits::{Bits, ones};
-use crate::class::Class;
 use crate::codec::{self, Baseline, Blobs, Codes, Pair, SmallCode, Update};
 use crate::world::{Object, World};
 
@@ -110,10 +109,6 @@ impl<'a> Located<'a> {
         let current = history.row(history.newest_row());
         Some(Located { object, update: Update { current, newer, older, teleported } })
     }
-
-    fn class(&self) -> &'a Class {
-        self.object.class()
-    }
 }
 
 impl Key {
@@ -150,35 +145,43 @@ impl Encoder {
     /// Makes the codes of some objects, at most [`BATCH`], into their places.
     fn encode_batch(&mut self, key: Key, objects: &[u32], present: Present<'_>, codes: &mut [u64]) {
         let pair = key.pair();
-        let mut found = [None; BATCH];
+        let class_of = |at: usize| present.world.at(objects[at] as usize).map(|object| object.class());
         let mut waiting = 0u64;
         for (at, &object) in objects.iter().enumerate() {
-            found[at] = Located::new(key, object as usize, present);
-            waiting |= u64::from(found[at].is_some()) << at;
             codes[object as usize] = NO_BASELINE;
+            waiting |= 1 << at;
         }
         // Kinds of objects differ in where their words are, so those of one kind go together.
-        while let Some(&Some(first)) = found.get(waiting.trailing_zeros() as usize) {
-            let class = first.class();
-            let is_alike =
-                |at: &usize| found[*at].is_some_and(|located| std::ptr::eq(located.class(), class));
+        while waiting != 0 {
+            let Some(class) = class_of(waiting.trailing_zeros() as usize) else {
+                waiting &= waiting - 1;
+                continue;
+            };
+            let is_alike = |at: &usize| class_of(*at).is_some_and(|other| std::ptr::eq(other, class));
             let alike = ones(waiting).filter(is_alike).fold(0, |all, at| all | 1 << at);
             waiting &= !alike;
-            let updates = ones(alike).filter_map(|at| found[at].map(|located| located.update));
+            let mut kept = 0u64;
+            let updates = ones(alike).filter_map(|at| {
+                let located = Located::new(key, objects[at] as usize, present)?;
+                kept |= 1 << at;
+                Some(located.update)
+            });
             let mut made = [0; BATCH];
             pair.encode_many(class, class.visible(key.audience), updates, present.codes, &mut made);
-            for (at, code) in ones(alike).zip(made) {
-                let Some(located) = found[at].as_ref() else { continue };
-                codes[objects[at] as usize] =
-                    if code == 0 { self.encode_alone(key, &pair, located, present) } else { code };
+            for (at, code) in ones(kept).zip(made) {
+                let object = objects[at] as usize;
+                codes[object] = match code {
+                    0 => self.encode_alone(key, &pair, object, present),
+                    _ => code,
+                };
             }
-            self.encodes += u64::from(alike.count_ones());
+            self.encodes += u64::from(kept.count_ones());
         }
     }
 
     /// Makes the code of an object that has anything unusual.
-    fn encode_alone(&mut self, key: Key, pair: &Pair, located: &Located<'_>, present: Present<'_>) -> u64 {
-        let Located { object, update, .. } = located;
+    fn encode_alone(&mut self, key: Key, pair: &Pair, object: usize, present: Present<'_>) -> u64 {
+        let Some(Located { object, update }) = Located::new(key, object, present) else { return NO_BASELINE };
         let (class, visible) = (object.class(), object.class().visible(key.audience));
         let older = (key.older_age > 0).then_some(update.older);
         let small = pair.encode_small(
@@ -196,7 +199,7 @@ impl Encoder {
         let mut writer = BitWriter::new(&mut self.scratch);
         let newer = Baseline { words: update.newer, age: key.newer_age.into() };
         let older = older.map(|words| Baseline { words, age: key.older_age.into() });
-        let contents = Contents(*object);
+        let contents = Contents(object);
         codec::encode(
             class,
             visible,
@@ -217,9 +220,8 @@ impl Encoder {
 
     /// A code for one peer alone.
     pub fn private(&mut self, key: Key, object: usize, present: Present<'_>) -> Code<'_> {
-        let Some(located) = Located::new(key, object, present) else { return Code::NoBaseline };
         self.encodes += 1;
-        let entry = self.encode_alone(key, &key.pair(), &located, present);
+        let entry = self.encode_alone(key, &key.pair(), object, present);
         self.code(entry)
     }
 
