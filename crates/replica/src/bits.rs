@@ -40,23 +40,6 @@ impl Bits {
         self.words.fill(0);
     }
 
-    /// Whether nothing is in the set.
-    pub fn is_empty(&self) -> bool {
-        self.words.iter().all(|word| *word == 0)
-    }
-
-    /// How many numbers are in the set.
-    pub fn len(&self) -> usize {
-        // Most words are zero, and counting takes longer than asking.
-        self.words.iter().filter(|word| **word != 0).map(|word| word.count_ones() as usize).sum()
-    }
-
-    /// The lowest number.
-    pub fn first(&self) -> Option<usize> {
-        let at = self.words.iter().position(|word| *word != 0)?;
-        Some(at * 64 + self.words[at].trailing_zeros() as usize)
-    }
-
     /// 64 numbers from `64 × at`.
     #[inline]
     pub fn word(&self, at: usize) -> u64 {
@@ -75,29 +58,9 @@ impl Bits {
         &mut self.words
     }
 
-    /// Becomes a copy of another set.
-    pub fn copy_from(&mut self, other: &Bits) {
-        self.words.clear();
-        self.words.extend_from_slice(&other.words);
-    }
-
     /// Puts in what is in `other`; there must be room for it.
     pub fn union_with(&mut self, other: &Bits) {
         self.words.iter_mut().zip(&other.words).for_each(|(own, other)| *own |= other);
-    }
-
-    /// Becomes what is in both of two other sets; all three must have the same room.
-    pub fn set_intersection(&mut self, a: &Bits, b: &Bits) {
-        for (own, (a, b)) in self.words.iter_mut().zip(a.words.iter().zip(&b.words)) {
-            *own = a & b;
-        }
-    }
-
-    /// Puts in what is in both of two other sets.
-    pub fn add_intersection(&mut self, a: &Bits, b: &Bits) {
-        for (own, (a, b)) in self.words.iter_mut().zip(a.words.iter().zip(&b.words)) {
-            *own |= a & b;
-        }
     }
 
     /// Takes out what is in `other`.
@@ -147,15 +110,10 @@ mod tests {
         ) {
             let (mut ours, other) = (set(&a), set(&b));
             prop_assert!(ours.iter().eq(a.iter().copied()));
-            prop_assert_eq!((ours.len(), ours.first(), ours.is_empty()), (a.len(), a.first().copied(), a.is_empty()));
             ours.union_with(&other);
             prop_assert!(ours.iter().eq(a.union(&b).copied()));
             ours.subtract(&other);
             prop_assert!(ours.iter().eq(a.difference(&b).copied()));
-            ours.add_intersection(&set(&a), &other);
-            prop_assert!(ours.iter().eq(a.iter().copied()));
-            ours.set_intersection(&set(&a), &other);
-            prop_assert!(ours.iter().eq(a.intersection(&b).copied()));
             for number in 0..400 {
                 prop_assert_eq!(other.contains(number), b.contains(&number));
             }

@@ -25,6 +25,7 @@ mod experience;
 mod flight;
 mod held;
 pub mod interest;
+mod page;
 mod peer;
 pub mod phases;
 pub mod priority;
@@ -73,8 +74,10 @@ pub struct ReplicaServer {
     scribes: Vec<Scribe>,
     /// Who may see each object, by its slot in the world.
     audiences: Vec<Option<(ObjectIndex, VisibleTo)>>,
-    /// Objects with a version of this tick.
+    /// Objects with a version of this tick, and which words of the set are not empty.
     changed: Bits,
+    changed_words: Vec<usize>,
+    all_changed: bool,
     digests: Digests,
     tick: Tick,
     baseline_ticks: u32,
@@ -106,6 +109,8 @@ impl ReplicaServer {
             scribes: vec![Scribe::new(config.arena_bytes)],
             audiences: Vec::new(),
             changed: Bits::default(),
+            changed_words: Vec::new(),
+            all_changed: false,
             digests: Digests::default(),
             tick: Tick(0),
             baseline_ticks: config.baseline_ticks,
@@ -214,13 +219,18 @@ impl ReplicaServer {
     }
 
     fn note_changes(&mut self, objects: usize) {
-        let ReplicaServer { world, changed, choosing, .. } = self;
+        let ReplicaServer { world, changed, changed_words, all_changed, choosing, .. } = self;
         changed.reserve(objects);
         changed.clear();
         choosing.importance.resize(objects, 0.0);
         for &index in world.changed() {
             changed.insert(index.slot());
         }
+        changed_words.clear();
+        let words = changed.words().iter().enumerate();
+        changed_words.extend(words.filter(|(_, word)| **word != 0).map(|(at, _)| at));
+        let mut words = world.live().iter().zip(changed.words());
+        *all_changed = words.all(|(live, changed)| live & !changed == 0);
         for &index in world.changed().iter().chain(world.retuned()) {
             // Of an object that is gone this means nothing.
             let slot = index.slot();
@@ -275,11 +285,25 @@ impl ReplicaServer {
         interest.settle();
     }
 
+    /// What choosing for a peer reads, and the peers and workers that change by it.
+    fn selecting(&mut self) -> (Scene<'_>, &Choosing, &mut [Option<Box<Peer>>], &mut [Worker]) {
+        let scene = Scene {
+            world: &self.world,
+            interest: &self.interest,
+            changed: &self.changed,
+            changed_words: &self.changed_words,
+            all_changed: self.all_changed,
+            digests: &self.digests,
+            cadence: &self.choosing.cadence,
+            tick: self.tick,
+        };
+        (scene, &self.choosing, &mut self.peers, &mut self.workers)
+    }
+
     /// The first phase for one peer: what it sees and what goes out, within `budget_bytes` in all snapshots of this tick.
     pub fn select(&mut self, peer: ReplicaPeer, budget_bytes: usize) {
-        let ReplicaServer { world, interest, choosing, changed, digests, peers, workers, tick, .. } = self;
+        let (scene, choosing, peers, workers) = self.selecting();
         let (Some(peer), Some(worker)) = (find(peers, peer), workers.first_mut()) else { return };
-        let scene = Scene { world, interest, changed, digests, cadence: &choosing.cadence, tick: *tick };
         peer.select(budget_bytes, &scene, choosing, worker);
     }
 

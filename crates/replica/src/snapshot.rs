@@ -146,20 +146,11 @@ impl Baselines {
         }
     }
 
-    /// The same if nothing has to be named for it.
-    #[inline]
-    pub fn short_mark(&self, ages: Ages) -> Option<(u64, u32)> {
-        match self.named == Some(ages) {
-            true => Some(Baselines::NAMED_LAST),
-            false => (self.common == Some(ages)).then_some(Baselines::COMMON),
-        }
-    }
-
     /// The mark of the common baselines.
     pub const COMMON: (u64, u32) = (1, 1);
 
     /// The mark of those that were named last.
-    pub const NAMED_LAST: (u64, u32) = (2, 2);
+    const NAMED_LAST: (u64, u32) = (2, 2);
 }
 
 #[cfg(test)]

@@ -139,7 +139,9 @@ impl Server {
             let there = position(object as u32, tick.0);
             weights.sight(1.0, [there[0] - eye[0], there[1] - eye[1], 0.0], false)
         };
-        self.waiting.fill(&self.chosen, sight);
+        let words = self.chosen.iter().copied().enumerate();
+        let count = words.clone().map(|(_, word)| word.count_ones() as usize).sum();
+        self.waiting.fill(count, words, sight);
         weights.weigh(&mut self.waiting);
         self.waiting.retain(|slot, _| {
             let is_due = phases.is_due(slot, Tier::Medium, tick, &self.cadence);
@@ -148,8 +150,10 @@ impl Server {
             }
             is_due
         });
-        self.updates += accounts.select(&mut self.waiting, 10, &self.picking, &mut self.chosen);
-        accounts.reset_all(&self.chosen);
+        let chosen = &mut self.chosen;
+        let drop = |at: usize, slots: u64| chosen[at] &= !slots;
+        self.updates += accounts.select(&mut self.waiting, 10, &self.picking, drop);
+        self.chosen.iter().enumerate().for_each(|(at, word)| accounts.reset_all(at, *word));
         self.sent.clear();
         let is_chosen = |slot: &u16| self.chosen[usize::from(slot / 64)] >> (slot % 64) & 1 != 0;
         self.sent.extend((0..WALKERS as u16).filter(is_chosen));

@@ -13,13 +13,12 @@ use netloom_wire::{BitWriter, Tick, varint};
 
 use super::audit::AUDIT_BYTES;
 use super::cache::{Cache, Code, Encoder, Present};
-use super::flight::Flight;
-use super::held::Recent;
+use super::page::place;
 use super::peer::Peer;
 use super::priority::Cadence;
-use super::wanted::Key;
+use super::wanted::{Found, Key};
+use crate::bits::ones;
 use crate::codec::{Codes, SmallCode, gap_code};
-use crate::limits::EXISTENCE_IN_FLIGHT_MAX;
 use crate::snapshot::{Ages, Baselines, Flags};
 
 /// Gaps whose code is at hand.
@@ -35,11 +34,19 @@ impl Gaps {
         Gaps(std::array::from_fn(|gap| narrow(marked(gap_code(codes, gap as u32), Baselines::COMMON))))
     }
 
+    /// The code of a gap and the mark, if it is at hand.
     #[inline]
-    fn with_common(&self, gap: u32, codes: &Codes) -> (u64, u32) {
-        match self.0.get(gap as usize) {
-            Some(&(bits, length)) => (bits.into(), length),
-            None => marked(gap_code(codes, gap), Baselines::COMMON),
+    fn with_common(&self, gap: u32) -> Option<(u64, u32)> {
+        self.0.get(gap as usize).map(|&(bits, length)| (bits.into(), length))
+    }
+
+    /// The code of a gap without a mark.
+    #[inline]
+    fn alone(&self, gap: u32, codes: &Codes) -> (u64, u32) {
+        let (mark, mark_length) = Baselines::COMMON;
+        match self.with_common(gap) {
+            Some((bits, length)) => (bits & !(mark << (length - mark_length)), length - mark_length),
+            None => gap_code(codes, gap),
         }
     }
 }
@@ -50,23 +57,18 @@ fn marked(gap: (u64, u32), mark: (u64, u32)) -> (u64, u32) {
     (gap.0 | mark.0 << gap.1, gap.1 + mark.1)
 }
 
-/// Which baselines were named, and where the codes of those that were met lie.
-#[derive(Clone, Copy, Debug)]
-struct Met<'a> {
-    baselines: Baselines,
-    recent: Recent<(Ages, &'a [u64])>,
-}
-
 /// One of those who write snapshots: makes codes that only one peer needs, and counts.
 #[derive(Debug)]
 pub(super) struct Scribe {
     pub encoder: Encoder,
     pub written: Written,
+    /// The rows that the pairs of one peer were found to have.
+    rows: Found,
 }
 
 impl Scribe {
     pub fn new(arena_bytes: usize) -> Scribe {
-        Scribe { encoder: Encoder::new(0, arena_bytes), written: Written::default() }
+        Scribe { encoder: Encoder::new(0, arena_bytes), written: Written::default(), rows: Found::default() }
     }
 }
 
@@ -86,14 +88,6 @@ pub struct Written {
 }
 
 impl Written {
-    fn note(&mut self, flight: &Flight, bytes: usize, updates: usize) {
-        self.snapshots += 1;
-        self.bytes += bytes as u64;
-        self.entries += flight.enters.len() as u64;
-        self.leaves += flight.leaves.len() as u64;
-        self.updates += updates as u64;
-    }
-
     /// What two wrote.
     #[must_use]
     pub(super) fn and(self, other: Written) -> Written {
@@ -117,7 +111,7 @@ pub(super) struct Appending<'a> {
     pub cadence: &'a Cadence,
 }
 
-impl<'a> Appending<'a> {
+impl Appending<'_> {
     /// Writes the next snapshot for a peer: its length; `None` if there is nothing more to say, or no room for it.
     pub fn write(
         &self,
@@ -139,7 +133,7 @@ impl<'a> Appending<'a> {
         if out.len() <= at {
             return None;
         }
-        let mut flight = peer.flights.open(sequence, tick, peer.slots.len());
+        peer.flights.begin(sequence, tick);
         let mut flags = Flags::default();
         if let Some((region, digest)) = peer.audit_due
             && out.len() >= at + AUDIT_BYTES
@@ -150,30 +144,34 @@ impl<'a> Appending<'a> {
             flags = flags.with(Flags::DIGEST);
             peer.audit_due = None;
         }
-        let existence_may_go = peer.flights.len() < EXISTENCE_IN_FLIGHT_MAX;
+        let existence_may_go = !peer.flights.is_crowded();
+        let mut written = Written { snapshots: 1, ..Written::default() };
         if existence_may_go && !peer.leaves_due.is_empty() {
-            at += peer.write_leaves(tick, &mut flight, &mut out[at..]);
-            flags = if flight.leaves.is_empty() { flags } else { flags.with(Flags::LEAVES) };
+            let (bytes, count) = peer.write_leaves(tick, &mut out[at..]);
+            at += bytes;
+            written.leaves = count as u64;
+            flags = if count == 0 { flags } else { flags.with(Flags::LEAVES) };
         }
         if existence_may_go && !peer.entries_due.is_empty() {
-            at += peer.write_entries(tick, self.present.world, &mut flight, &mut out[at..]);
-            flags = if flight.enters.is_empty() { flags } else { flags.with(Flags::ENTERS) };
+            let (bytes, count) = peer.write_entries(tick, self.present.world, &mut out[at..]);
+            at += bytes;
+            written.entries = count as u64;
+            flags = if count == 0 { flags } else { flags.with(Flags::ENTERS) };
         }
-        let count = match ages {
-            Some(ages) => self.write_updates(peer, scribe, ages, &mut flight, &mut out[at..]),
-            None => (0, 0),
-        };
-        if count.1 > 0 {
-            at += count.0;
-            flags = flags.with(Flags::UPDATES);
+        if let Some(ages) = ages {
+            let (bytes, count) = self.write_updates(peer, scribe, ages, &mut out[at..]);
+            at += bytes;
+            written.updates = count as u64;
+            flags = if count == 0 { flags } else { flags.with(Flags::UPDATES) };
         }
         if flags == Flags::default() {
-            peer.flights.give_back(flight);
+            peer.flights.cancel();
             return None;
         }
         write_header(tick, flags, ages, out);
-        scribe.written.note(&flight, at, count.1);
-        peer.handle_sent(flight, at, self.cadence);
+        written.bytes = at as u64;
+        scribe.written = scribe.written.and(written);
+        peer.handle_sent(at);
         Some(at)
     }
 
@@ -183,12 +181,11 @@ impl<'a> Appending<'a> {
         peer: &mut Peer,
         scribe: &mut Scribe,
         common: Ages,
-        flight: &mut Flight,
         out: &mut [u8],
     ) -> (usize, usize) {
         let tick = self.present.tick;
-        let expected = peer.chosen.len();
-        let count_bytes = varint::len(expected as u64);
+        let expected: u32 = peer.held.pages.chosen().map(|(_, page)| page.chosen.count_ones()).sum();
+        let count_bytes = varint::len(expected.into());
         let Some(room) = out.get_mut(count_bytes..) else { return (0, 0) };
         let mut writer = BitWriter::new(room);
         let key = Key {
@@ -196,58 +193,32 @@ impl<'a> Appending<'a> {
             older_age: common.1.unwrap_or(0) as u8,
             audience: Audience::Public,
         };
-        let row = self.cache.row(key).map_or(&[][..], |row| row.codes());
+        let row = self.cache.find(key).map_or(&[][..], |row| self.cache.codes(row));
         let is_common = peer.held.common.ages(tick) == Some((key.newer_age, key.older_age));
-        let mut met = Met { baselines: Baselines::new(Some(common)), recent: Recent::new() };
+        let mut baselines = Baselines::new(Some(common));
+        scribe.rows.begin(peer.held.kinds());
         let (mut next, mut count, mut is_full) = (0u32, 0, false);
-        for at in 0..peer.chosen.words().len() {
-            let chosen = peer.chosen.word(at);
-            if chosen == 0 {
-                continue;
-            }
-            let public = !peer.slots.special.word(at);
-            let shared = if is_common { peer.held.uniform.word(at) & public } else { 0 };
-            let (mut waiting, mut written) = (chosen, 0u64);
-            loop {
-                let (objects, held) = (peer.slots.objects_of(at), &peer.held);
-                count += writer.append_many(std::iter::from_fn(|| {
-                    let bit = waiting.trailing_zeros() as usize;
-                    if waiting & public & waiting.wrapping_neg() == 0 {
-                        return None;
-                    }
-                    let slot = (at * 64 + bit) as u32;
-                    let object = objects[bit & 63] as usize;
-                    let (entry, (prefix, prefix_length)) = if shared >> (bit & 63) & 1 != 0 {
-                        let entry = row.get(object).copied().unwrap_or(0);
-                        (entry, self.gaps.with_common(slot - next, self.present.codes))
-                    } else {
-                        let (ages, codes) = met.recent.get(held.pair(slot as usize))?;
-                        let entry = codes.get(object).copied().unwrap_or(0);
-                        let mark = met.baselines.short_mark(ages)?;
-                        (entry, marked(gap_code(self.present.codes, slot - next), mark))
-                    };
-                    let length = (entry >> SmallCode::BITS_MAX) as u32;
-                    if length.wrapping_sub(1) >= SmallCode::BITS_MAX - prefix_length {
-                        return None;
-                    }
-                    waiting &= waiting - 1;
-                    written |= 1 << bit;
-                    next = slot + 1;
-                    Some((SmallCode(entry).bits() << prefix_length | prefix, prefix_length + length))
-                }));
-                if waiting == 0 {
+        let mut from = 0;
+        while let Some(at) = peer.held.pages.next_busy(from).filter(|_| !is_full) {
+            from = at + 1;
+            let page = peer.held.pages[at];
+            let shared = if is_common { page.uniform & !page.special } else { 0 };
+            let (mut waiting, mut skipped) = (page.chosen, 0u64);
+            while waiting != 0 {
+                // Those up to the next one that has other baselines go in one go.
+                let others = waiting & !shared;
+                let run = waiting & (others & others.wrapping_neg()).wrapping_sub(1);
+                let left = self.write_run(run, at, peer.held.pages.objects(at), row, &mut next, &mut writer);
+                waiting &= left | !run;
+                if left == 0 && others == 0 {
                     break;
                 }
                 // One that is not as most are, or for which there may be no room.
                 let bit = waiting.trailing_zeros();
                 let slot = at * 64 + bit as usize;
-                match self.write_other(peer, scribe, slot, slot as u32 - next, &mut writer, &mut met) {
-                    Outcome::Written => {
-                        written |= 1 << bit;
-                        next = slot as u32 + 1;
-                        count += 1;
-                    }
-                    Outcome::Skipped => {}
+                match self.write_other(peer, scribe, slot, slot as u32 - next, &mut writer, &mut baselines) {
+                    Outcome::Written => next = slot as u32 + 1,
+                    Outcome::Skipped => skipped |= 1 << bit,
                     Outcome::Full => {
                         is_full = true;
                         break;
@@ -255,10 +226,9 @@ impl<'a> Appending<'a> {
                 }
                 waiting &= waiting - 1;
             }
-            flight.updates.words_mut()[at] = written;
-            if is_full {
-                break;
-            }
+            let written = page.chosen & !waiting & !skipped;
+            count += written.count_ones() as usize;
+            peer.handle_written(at, written, self.cadence);
         }
         peer.outlook.experience.learn(tick, writer.bit_len(), count);
         let bytes = writer.finish().unwrap_or(0);
@@ -274,6 +244,39 @@ impl<'a> Appending<'a> {
         (written + bytes, count)
     }
 
+    /// Writes the updates of some slots of a page that have the common baselines, as far as they are short and there is
+    /// room; returns those that are left. `next` is the slot after the one that was written last.
+    #[inline]
+    fn write_run(
+        &self,
+        slots: u64,
+        at: usize,
+        objects: &[u32; 64],
+        row: &[u64],
+        next: &mut u32,
+        writer: &mut BitWriter<'_>,
+    ) -> u64 {
+        let base = at as u32 * 64;
+        let (mut left, mut after) = (slots, next.wrapping_sub(base));
+        writer.append_many(std::iter::from_fn(|| {
+            if left == 0 {
+                return None;
+            }
+            let bit = left.trailing_zeros();
+            let entry = *row.get(objects[bit as usize & 63] as usize)?;
+            let (prefix, prefix_length) = self.gaps.with_common(bit.wrapping_sub(after))?;
+            let length = (entry >> SmallCode::BITS_MAX) as u32;
+            if length.wrapping_sub(1) >= SmallCode::BITS_MAX - prefix_length {
+                return None;
+            }
+            left &= left - 1;
+            after = bit + 1;
+            Some((SmallCode(entry).bits() << prefix_length | prefix, prefix_length + length))
+        }));
+        *next = base.wrapping_add(after);
+        left
+    }
+
     /// Writes an update that is long, or builds on other baselines than the ones before it.
     #[inline(never)]
     fn write_other(
@@ -283,23 +286,24 @@ impl<'a> Appending<'a> {
         slot: usize,
         gap: u32,
         writer: &mut BitWriter<'_>,
-        met: &mut Met<'a>,
+        baselines: &mut Baselines,
     ) -> Outcome {
-        let object = peer.slots.objects()[slot] as usize;
-        let pair = peer.held.pair(slot);
-        let is_public = !peer.slots.special.contains(slot);
-        let gap = gap_code(self.present.codes, gap);
-        if let Some((ages, codes)) = met.recent.get(pair).filter(|_| is_public) {
-            let entry = codes.get(object).copied().unwrap_or(0);
+        let object = peer.held.pages.object(slot);
+        let (at, bit) = place(slot);
+        let page = &peer.held.pages[at];
+        let kind = ((page.uniform | page.special) & bit == 0).then(|| peer.held.pages.kind(slot));
+        let gap = self.gaps.alone(gap, self.present.codes);
+        if let Some(row) = kind.and_then(|kind| scribe.rows.get(kind)) {
+            let entry = self.cache.codes(row).get(object).copied().unwrap_or(0);
             let length = (entry >> SmallCode::BITS_MAX) as u32;
-            let mut baselines = met.baselines;
-            let (prefix, prefix_length) = marked(gap, baselines.mark(ages));
+            let mut after = *baselines;
+            let (prefix, prefix_length) = marked(gap, after.mark(self.cache.ages(row)));
             if length.wrapping_sub(1) < SmallCode::BITS_MAX - prefix_length {
                 let bits = SmallCode(entry).bits() << prefix_length | prefix;
                 if !writer.try_append(bits, prefix_length + length) {
                     return Outcome::Full;
                 }
-                met.baselines = baselines;
+                *baselines = after;
                 return Outcome::Written;
             }
         }
@@ -307,7 +311,10 @@ impl<'a> Appending<'a> {
             peer.tell_anew(slot as u16);
             return Outcome::Skipped;
         };
-        let row = self.cache.row(key);
+        let row = self.cache.find(key);
+        if let Some((kind, row)) = kind.zip(row) {
+            scribe.rows.set(kind, row);
+        }
         let code = match row {
             Some(row) => self.cache.code(row, object, self.encoders),
             None => scribe.encoder.private(key, object, self.present),
@@ -324,17 +331,12 @@ impl<'a> Appending<'a> {
         if writer.remaining_bits() < (gap.1 + Baselines::MARK_BITS_MAX) as usize + length {
             return Outcome::Full;
         }
-        let ages = (u32::from(key.newer_age), (key.older_age > 0).then_some(u32::from(key.older_age)));
-        let (prefix, prefix_length) = marked(gap, met.baselines.mark(ages));
+        let (prefix, prefix_length) = marked(gap, baselines.mark(key.ages()));
         writer.append_bits(prefix, prefix_length);
         match code {
             Code::Short(bits, length) => writer.append_bits(bits, length),
             Code::Long(bytes, length) => writer.append_slice(bytes, length),
             Code::NoBaseline | Code::NoRoom => {}
-        }
-        // The next ones may build on the same; what another audience is told they may not.
-        if let Some(row) = row.filter(|_| is_public && met.recent.get(pair).is_none()) {
-            met.recent.insert(pair, (ages, row.codes()));
         }
         Outcome::Written
     }
@@ -351,32 +353,40 @@ enum Outcome {
 impl Peer {
     /// The baselines that most of the chosen updates have.
     fn first_ages(&self, tick: Tick) -> Option<Ages> {
-        let mut words = self.chosen.words().iter().enumerate();
-        let is_shared = words.any(|(at, chosen)| chosen & self.held.uniform.word(at) != 0);
+        let first = self.held.pages.chosen().next()?;
+        let is_shared = self.held.pages.chosen().any(|(_, page)| page.chosen & page.uniform != 0);
         let pair = match is_shared {
             true => self.held.common,
-            false => self.held.pair(self.chosen.first()?),
+            false => self.held.pair(first.0 * 64 + first.1.chosen.trailing_zeros() as usize),
         };
         let (newer, older) = pair.ages(tick)?;
         Some((newer.into(), (older > 0).then_some(older.into())))
     }
 
-    /// A snapshot went out: what it holds starts again at zero.
-    fn handle_sent(&mut self, flight: Flight, bytes: usize, cadence: &Cadence) {
-        self.outlook.budget_left -= bytes;
-        self.chosen.subtract(&flight.updates);
-        self.held.dirty.subtract(&flight.updates);
-        #[cfg(netloom_mutations)]
-        if crate::mutation::is(crate::mutation::Mutation::BaselineUnacked) {
-            self.held.handle_acked(&flight.updates, flight.tick);
-        }
+    /// These updates of a page are in the snapshot: they start again at zero.
+    #[inline]
+    fn handle_written(&mut self, at: usize, written: u64, cadence: &Cadence) {
+        let page = &mut self.held.pages[at];
+        page.chosen &= !written;
+        page.dirty &= !written;
+        self.flights.note_updates(at, written);
         if self.outlook.has_accounts {
-            self.accounts.reset_all(flight.updates.words());
+            self.accounts.reset_all(at, written);
         }
         if *cadence != Cadence::EVERY_TICK {
-            flight.updates.iter().for_each(|slot| self.phases.sent(&[slot as u16], cadence));
+            ones(written).for_each(|bit| self.phases.sent(&[(at * 64 + bit) as u16], cadence));
         }
-        if let Some(lost) = self.flights.push(flight) {
+    }
+
+    /// A snapshot went out.
+    fn handle_sent(&mut self, bytes: usize) {
+        self.outlook.budget_left -= bytes;
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::BaselineUnacked) {
+            let (flights, tick) = (&self.flights, self.flights.newest_tick());
+            self.held.handle_acked(|at| flights.newest_updates(at), tick);
+        }
+        if let Some(lost) = self.flights.overdue() {
             self.handle_outcome(lost, false, 1);
         }
     }

@@ -59,20 +59,21 @@ impl Peer {
         self.audits_due -= interval;
         self.audited = if self.audited + 1 < regions { self.audited + 1 } else { 0 };
         let at = self.audited;
-        let known = self.held.known.word(at);
+        let page = self.held.pages.get(at);
         let moves = |number: &u16| usize::from(*number) / REGION_SLOTS == at;
-        let rests = known != 0
-            && self.held.dirty.word(at) == 0
+        let rests = page.known != 0
+            && page.dirty == 0
             && !self.entering.iter().any(moves)
             && !self.leaving.iter().any(moves)
-            && !self.flights.touches_region(at);
+            && !self.flights.touches_page(at)
+            && !self.flights.enters_page(at);
         if !rests {
             return None;
         }
         let mut sum = 0u32;
-        for bit in ones(known) {
+        for bit in ones(page.known) {
             let slot = at * REGION_SLOTS + bit;
-            let digest = digests.get(self.slots.objects()[slot] as usize)?;
+            let digest = digests.get(self.held.pages.object(slot))?;
             sum = sum.wrapping_add(placed(digest, self.slots.alias(slot as u16)));
         }
         Some((at as u16, sum))
@@ -80,7 +81,7 @@ impl Peer {
 
     /// The peer holds something else in a region than it should: all of it is told anew.
     pub fn handle_mismatch(&mut self, region: u16) {
-        for bit in ones(self.held.known.word(region.into())) {
+        for bit in ones(self.held.pages.get(region.into()).known) {
             self.tell_anew(region * REGION_SLOTS as u16 + bit as u16);
         }
     }

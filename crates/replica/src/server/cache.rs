@@ -19,6 +19,7 @@ use super::wanted::{Index, Key, Wanted};
 use crate::arena::{Arena, ArenaRange, PIECE_ALIGN};
 use crate::bits::{Bits, ones};
 use crate::codec::{self, Baseline, Blobs, Codes, Pair, SmallCode, Update};
+use crate::snapshot::Ages;
 use crate::world::{Object, World};
 
 /// The top byte of an entry whose code lies in an arena; the rest is whose, and its number there.
@@ -86,6 +87,9 @@ pub(super) struct Present<'a> {
 /// Objects that are encoded side by side: a place each in a word of bits.
 const BATCH: usize = 64;
 
+/// As many of one kind are worth encoding side by side.
+const BESIDE_MIN: u32 = 6;
+
 /// An object with its present and past words.
 #[derive(Clone, Copy)]
 struct Located<'a> {
@@ -112,8 +116,15 @@ impl<'a> Located<'a> {
 }
 
 impl Key {
+    /// The ages, as a snapshot names them.
+    #[inline]
+    pub fn ages(self) -> Ages {
+        (self.newer_age.into(), (self.older_age > 0).then_some(self.older_age.into()))
+    }
+
     fn pair(self) -> Pair {
-        Pair::new(self.newer_age.into(), (self.older_age > 0).then_some(self.older_age.into()))
+        let (newer, older) = self.ages();
+        Pair::new(newer, older)
     }
 }
 
@@ -167,7 +178,12 @@ impl Encoder {
                 Some(located.update)
             });
             let mut made = [0; BATCH];
-            pair.encode_many(class, class.visible(key.audience), updates, present.codes, &mut made);
+            // Few are made sooner one by one than side by side with nobody.
+            if alike.count_ones() < BESIDE_MIN {
+                updates.for_each(drop);
+            } else {
+                pair.encode_many(class, class.visible(key.audience), updates, present.codes, &mut made);
+            }
             for (at, code) in ones(kept).zip(made) {
                 let object = objects[at] as usize;
                 codes[object] = match code {
@@ -252,6 +268,22 @@ pub(super) struct Row {
 }
 
 impl Row {
+    /// Becomes the row of a key in a new tick.
+    fn open(&mut self, key: Key, objects: usize) {
+        self.key = key;
+        // What is not encoded in this tick has no code, whatever it had in another one. Most rows had few.
+        for at in 0..self.done.words().len() {
+            for bit in ones(self.done.word(at)) {
+                self.codes[at * 64 + bit] = NOT_MADE;
+            }
+        }
+        self.codes.resize(objects, NOT_MADE);
+        for bits in [&mut self.wanted, &mut self.done] {
+            bits.reserve(objects);
+            bits.clear();
+        }
+    }
+
     /// Makes the codes that are wanted and not made yet.
     pub fn encode(&mut self, encoder: &mut Encoder, present: Present<'_>) {
         let mut objects = [0; BATCH];
@@ -278,12 +310,6 @@ impl Row {
     fn missing(&self) -> usize {
         let words = self.wanted.words().iter().zip(self.done.words());
         words.map(|(wanted, done)| (wanted & !done).count_ones() as usize).sum()
-    }
-
-    /// The entries by object.
-    #[inline]
-    pub fn codes(&self) -> &[u64] {
-        &self.codes
     }
 }
 
@@ -319,15 +345,7 @@ impl Cache {
             let (codes, wanted, done) = (Vec::new(), Bits::default(), Bits::default());
             self.rows.push(Row { key, codes, wanted, done });
         }
-        let row = &mut self.rows[row];
-        row.key = key;
-        // What is not encoded in this tick has no code, whatever it had in another one.
-        row.codes.clear();
-        row.codes.resize(self.objects, NOT_MADE);
-        for bits in [&mut row.wanted, &mut row.done] {
-            bits.reserve(self.objects);
-            bits.clear();
-        }
+        self.rows[row].open(key, self.objects);
     }
 
     /// The rows of this tick.
@@ -356,15 +374,28 @@ impl Cache {
         })
     }
 
-    /// The row of a key, if it is shared.
+    /// The number of the row of a key, if it is shared.
     #[inline]
-    pub fn row(&self, key: Key) -> Option<&Row> {
-        self.index.find(key).map(|row| &self.rows[row])
+    pub fn find(&self, key: Key) -> Option<usize> {
+        self.index.find(key)
+    }
+
+    /// The baselines of a row.
+    #[inline]
+    pub fn ages(&self, row: usize) -> Ages {
+        self.rows[row].key.ages()
+    }
+
+    /// The entries of a row by object.
+    #[inline]
+    pub fn codes(&self, row: usize) -> &[u64] {
+        &self.rows[row].codes
     }
 
     /// The code that a row has for an object.
     #[inline]
-    pub fn code<'a>(&self, row: &Row, object: usize, encoders: &'a [Encoder]) -> Code<'a> {
+    pub fn code<'a>(&self, row: usize, object: usize, encoders: &'a [Encoder]) -> Code<'a> {
+        let row = &self.rows[row];
         match row.done.contains(object) {
             true => {
                 let entry = row.codes[object];

@@ -8,11 +8,11 @@ use netloom_wire::schema::Audience;
 
 use super::audit::AUDIT_BYTES;
 use super::config::Heartbeat;
-use super::held::Recent;
 use super::interest::Scratch;
+use super::page::place;
 use super::peer::{Peer, Scene};
 use super::priority::{Cadence, DistanceCurve, Picking, Tiers, Waiting, Weights};
-use super::wanted::{Key, Wanted};
+use super::wanted::{Found, Key, Wanted};
 use crate::bits::ones;
 
 /// Tick, flags, both ages and the count of updates.
@@ -46,6 +46,8 @@ pub(super) struct Worker {
     pub interest: Scratch,
     pub waiting: Waiting,
     pub wanted: Wanted,
+    /// The rows that the pairs of one peer were found to have.
+    rows: Found,
 }
 
 impl Peer {
@@ -68,23 +70,39 @@ impl Peer {
             }
             _ => None,
         };
-        // What was chosen in the last tick and not written found no room.
-        self.outlook.experience.handle_tick(!self.chosen.is_empty());
+        let (count, was_cut) = self.choose_all();
+        self.outlook.experience.handle_tick(was_cut);
         self.outlook.estimate_bits = self.outlook.experience.expected_bits(scene.tick);
-        self.chosen.set_intersection(&self.held.known, &self.held.dirty);
-        let count = self.chosen.len();
         self.plan(budget_bytes, count, scene.tick);
         let room_bits = self.updates_room_bits();
         let fits = count as u64 * u64::from(self.outlook.estimate_bits) <= room_bits;
         let is_plain = choosing.cadence == Cadence::EVERY_TICK && !scene.world.has_silent();
         if !(fits && is_plain && !self.outlook.is_tight) {
-            self.weigh(room_bits, scene, choosing, worker);
+            self.weigh(count, room_bits, scene, choosing, worker);
         } else if self.outlook.has_accounts {
             self.accounts.clear();
             self.outlook.has_accounts = false;
             self.outlook.is_starved = false;
         }
-        self.want(scene.tick, &mut worker.wanted);
+        self.want(scene.tick, worker);
+    }
+
+    /// Chooses everything that is due: how much it is, and whether some of what was chosen in the last tick found no
+    /// room. Pages without anything due or on its way are put to rest.
+    fn choose_all(&mut self) -> (usize, bool) {
+        let (mut count, mut left_over) = (0, 0);
+        let mut from = 0;
+        while let Some(at) = self.held.pages.next_busy(from) {
+            from = at + 1;
+            let page = &mut self.held.pages[at];
+            left_over |= page.chosen;
+            page.chosen = page.known & page.dirty;
+            count += page.chosen.count_ones() as usize;
+            if page.dirty | page.uniform == 0 && !self.flights.touches_page(at) {
+                self.held.pages.rest(at);
+            }
+        }
+        (count, left_over != 0)
     }
 
     /// Splits the budget. Entries have what updates are not expected to need, and all of it in every fourth tick: a
@@ -123,36 +141,44 @@ impl Peer {
         }
         let repeat_ticks = self.outlook.round_ticks as i32 * 2 + 1;
         let is_due = |sent: Option<Tick>| sent.is_none_or(|sent| scene.tick.distance(sent) >= repeat_ticks);
-        let slots = &self.slots;
+        let (slots, pages) = (&self.slots, &self.held.pages);
         let sent = |number: u16| slots.get(number).and_then(|slot| slot.sent);
         self.leaves_due.extend(self.leaving.iter().copied().filter(|number| is_due(sent(*number))));
         let priorities = scene.world.priorities();
-        let is_silent = |number: u16| priorities[slots.objects()[usize::from(number)] as usize] <= 0.0;
+        let is_silent = |number: u16| priorities[pages.object(number.into())] <= 0.0;
         let entering = self.entering.iter().copied();
         self.entries_due.extend(entering.filter(|number| is_due(sent(*number)) && !is_silent(*number)));
     }
 
     /// Keeps of what was chosen what matters most and fits.
-    fn weigh(&mut self, room_bits: u64, scene: &Scene<'_>, choosing: &Choosing, worker: &mut Worker) {
+    fn weigh(
+        &mut self,
+        count: usize,
+        room_bits: u64,
+        scene: &Scene<'_>,
+        choosing: &Choosing,
+        worker: &mut Worker,
+    ) {
         let positions = scene.world.positions();
         let (eye, view) = (self.config.position, self.config.view);
-        let objects = self.slots.objects();
+        let pages = &self.held.pages;
         let sight = |slot: usize| {
-            let object = objects[slot] as usize;
+            let object = pages.object(slot);
             let place = positions[object];
             let offset = [place[0] - eye[0], place[1] - eye[1], place[2] - eye[2]];
             let in_view = view.is_some_and(|view| view.contains(offset));
             choosing.weights.sight(choosing.importance[object], offset, in_view)
         };
         let waiting = &mut worker.waiting;
-        waiting.fill(self.chosen.words(), sight);
+        waiting.fill(count, self.held.pages.chosen().map(|(at, page)| (at, page.chosen)), sight);
         choosing.weights.weigh(waiting);
         if choosing.cadence != Cadence::EVERY_TICK {
             let Choosing { tiers, cadence, .. } = choosing;
             waiting.retain(|slot, gain| {
                 let is_due = self.phases.is_due(slot, tiers.tier(gain), scene.tick, cadence);
                 if !is_due {
-                    self.chosen.remove(usize::from(slot));
+                    let (at, bit) = place(slot.into());
+                    self.held.pages[at].chosen &= !bit;
                 }
                 is_due
             });
@@ -162,7 +188,9 @@ impl Peer {
             self.accounts.clear();
         }
         let places = (room_bits / u64::from(self.outlook.estimate_bits)) as usize;
-        let picked = self.accounts.select(waiting, places, &choosing.picking, self.chosen.words_mut());
+        let pages = &mut self.held.pages;
+        let drop = |at: usize, slots: u64| pages[at].chosen &= !slots;
+        let picked = self.accounts.select(waiting, places, &choosing.picking, drop);
         self.outlook.has_accounts = true;
         self.outlook.is_tight = picked < waiting.len();
         self.outlook.is_starved = picked * 2 < waiting.len();
@@ -180,10 +208,9 @@ impl Peer {
             self.beats_due -= interval;
             let slot = if self.beat_next < slots { self.beat_next } else { 0 };
             self.beat_next = slot + 1;
-            if self.held.known.contains(slot)
-                && !self.held.dirty.contains(slot)
-                && !self.flights.touches(slot)
-            {
+            let (at, bit) = place(slot);
+            let page = self.held.pages.get(at);
+            if page.known & !page.dirty & bit != 0 && !self.flights.touches(slot) {
                 self.beat_bytes -= ENTRY_BYTES;
                 self.entries_due.push_back(slot as u16);
             }
@@ -191,39 +218,43 @@ impl Peer {
     }
 
     /// Says which codes the chosen updates need.
-    fn want(&mut self, tick: Tick, wanted: &mut Wanted) {
+    fn want(&mut self, tick: Tick, worker: &mut Worker) {
+        let Worker { wanted, rows, .. } = worker;
         let common = self.held.common.ages(tick).map(|(newer_age, older_age)| Key {
             newer_age,
             older_age,
             audience: Audience::Public,
         });
-        let mut recent = Recent::new();
-        for at in 0..self.chosen.words().len() {
-            let chosen = self.chosen.word(at);
-            if chosen == 0 {
+        rows.begin(self.held.kinds());
+        let mut from = 0;
+        while let Some(at) = self.held.pages.next_busy(from) {
+            from = at + 1;
+            let page = self.held.pages[at];
+            if page.chosen == 0 {
                 continue;
             }
-            let shared = chosen & self.held.uniform.word(at) & !self.slots.special.word(at);
+            let shared = page.chosen & page.uniform & !page.special;
             if let Some(row) = common.filter(|_| shared != 0).and_then(|common| wanted.row(common)) {
-                let own = shared & self.slots.own.word(at);
+                let own = shared & page.own;
                 if own != 0 {
                     row.words_mut()[at] |= own;
                 }
-                let objects = &self.slots.objects()[at * 64..];
+                let objects = self.held.pages.objects(at);
                 ones(shared & !own).for_each(|bit| row.insert(objects[bit] as usize));
             }
-            let rest = if common.is_some() { chosen & !shared } else { chosen };
+            let rest = if common.is_some() { page.chosen & !shared } else { page.chosen };
             for bit in ones(rest) {
-                self.want_one(at * 64 + bit, tick, wanted, &mut recent);
+                let is_plain = (page.uniform | page.special) >> bit & 1 == 0;
+                self.want_one(at * 64 + bit, is_plain, tick, wanted, rows);
             }
         }
     }
 
-    fn want_one(&mut self, slot: usize, tick: Tick, wanted: &mut Wanted, recent: &mut Recent<usize>) {
-        let object = self.slots.objects()[slot] as usize;
-        let pair = self.held.pair(slot);
-        let is_special = self.slots.special.contains(slot);
-        if let Some(row) = recent.get(pair).filter(|_| !is_special) {
+    /// The same for one slot; whether it is plain, which is to say that its kind says all about its row.
+    #[inline]
+    fn want_one(&mut self, slot: usize, is_plain: bool, tick: Tick, wanted: &mut Wanted, rows: &mut Found) {
+        let object = self.held.pages.object(slot);
+        if let Some(row) = rows.get(self.held.pages.kind(slot)).filter(|_| is_plain) {
             return wanted.rows_mut()[row].insert(object);
         }
         let Some(key) = self.key(slot, tick) else {
@@ -232,8 +263,8 @@ impl Peer {
         // Where there is no row left, the code is made when the snapshot is written.
         let Some(row) = wanted.find_row(key) else { return };
         wanted.rows_mut()[row].insert(object);
-        if !is_special {
-            recent.insert(pair, row);
+        if is_plain {
+            rows.set(self.held.pages.kind(slot), row);
         }
     }
 
@@ -241,9 +272,9 @@ impl Peer {
     #[inline]
     pub fn key(&self, slot: usize, tick: Tick) -> Option<Key> {
         let (newer_age, older_age) = self.held.pair(slot).ages(tick)?;
-        let is_special = self.slots.special.contains(slot);
+        let (at, bit) = place(slot);
         let audience = match self.slots.get(slot as u16) {
-            Some(slot) if is_special => slot.audience,
+            Some(slot) if self.held.pages[at].special & bit != 0 => slot.audience,
             _ => Audience::Public,
         };
         Some(Key { newer_age, older_age, audience })

@@ -3,7 +3,8 @@
 use netloom_wire::{ByteSink, ByteWriter, Sequence8, Tick};
 
 use super::cache::Contents;
-use super::flight::{Flight, SentEntry};
+use super::flight::News;
+use super::page::place;
 use super::peer::Peer;
 use super::slots::Phase;
 use crate::entry::{ENTRY_BYTES_MAX, Entry, write_entry};
@@ -16,12 +17,12 @@ const LEAVE_BYTES: usize = 2 + 1 + 5;
 const COUNT_BYTES: usize = 2;
 
 impl Peer {
-    /// Writes what left; returns the bytes, none if nothing fitted.
-    pub fn write_leaves(&mut self, tick: Tick, flight: &mut Flight, out: &mut [u8]) -> usize {
+    /// Writes what left; returns the bytes and how many there are, none if nothing fitted.
+    pub fn write_leaves(&mut self, tick: Tick, out: &mut [u8]) -> (usize, usize) {
         let room = out.len().saturating_sub(COUNT_BYTES) / LEAVE_BYTES;
         let count = self.leaves_due.len().min(room).min(EXISTENCE_PER_SNAPSHOT_MAX);
         if count == 0 {
-            return 0;
+            return (0, 0);
         }
         let mut writer = ByteWriter::new(out);
         writer.write_varint(count as u64);
@@ -33,33 +34,32 @@ impl Peer {
             writer.write_u8(alias.generation);
             writer.write_varint(tick.distance(since).max(0) as u64);
             slot.sent = Some(tick);
-            flight.leaves.push((number, alias.generation));
+            self.flights.note_told(number, alias.generation, News::Left);
         }
-        writer.finish().unwrap_or(0)
+        (writer.finish().unwrap_or(0), count)
     }
 
-    /// Writes what entered, as much as fits; returns the bytes, none if nothing did.
-    pub fn write_entries(&mut self, tick: Tick, world: &World, flight: &mut Flight, out: &mut [u8]) -> usize {
+    /// Writes what entered, as much as fits; returns the bytes and how many there are, none if nothing did.
+    pub fn write_entries(&mut self, tick: Tick, world: &World, out: &mut [u8]) -> (usize, usize) {
         let room = out.len().min(self.outlook.entries_left);
-        let Some(out) = out.get_mut(..room) else { return 0 };
-        let mut at = COUNT_BYTES;
+        let Some(out) = out.get_mut(..room) else { return (0, 0) };
+        let (mut at, mut count) = (COUNT_BYTES, 0);
         let mut entry_bytes = [0; ENTRY_BYTES_MAX];
         while let Some(&number) = self.entries_due.front() {
             let Some(length) = self.entry(number, world, &mut entry_bytes) else {
                 self.entries_due.pop_front();
                 continue;
             };
-            let place =
-                out.get_mut(at..at + length).filter(|_| flight.enters.len() < EXISTENCE_PER_SNAPSHOT_MAX);
+            let place = out.get_mut(at..at + length).filter(|_| count < EXISTENCE_PER_SNAPSHOT_MAX);
             let Some(place) = place else { break };
             place.copy_from_slice(&entry_bytes[..length]);
             at += length;
             self.entries_due.pop_front();
-            self.note_entry(number, tick, flight);
+            self.note_entry(number, tick);
+            count += 1;
         }
-        let count = flight.enters.len();
         if count == 0 {
-            return 0;
+            return (0, 0);
         }
         // The entries were written behind a count of two bytes: of one, they move up.
         let length = if count < 128 { 1 } else { COUNT_BYTES };
@@ -71,12 +71,12 @@ impl Peer {
             out[1] = (count >> 7) as u8;
         }
         self.outlook.entries_left -= at;
-        at
+        (at, count)
     }
 
     fn entry(&self, number: u16, world: &World, out: &mut [u8]) -> Option<usize> {
         let slot = self.slots.get(number)?;
-        let object = world.at(self.slots.objects()[usize::from(number)] as usize)?;
+        let object = world.at(self.held.pages.object(number.into()))?;
         let entry = Entry {
             alias: self.slots.alias(number),
             class: object.class_id().0,
@@ -89,12 +89,13 @@ impl Peer {
         write_entry(&entry, object.class(), object.words(), &Contents(object), Sequence8(0), out).ok()
     }
 
-    fn note_entry(&mut self, number: u16, tick: Tick, flight: &mut Flight) {
-        self.held.dirty.remove(number.into());
+    fn note_entry(&mut self, number: u16, tick: Tick) {
+        let (at, bit) = place(number.into());
+        self.held.pages[at].dirty &= !bit;
         let Some(slot) = self.slots.get_mut(number) else { return };
         slot.sent = Some(tick);
         slot.told = slot.told.or(Some(tick));
         let (generation, telling) = (slot.generation, slot.telling);
-        flight.enters.push(SentEntry { slot: number, generation, telling });
+        self.flights.note_told(number, generation, News::Entered { telling });
     }
 }

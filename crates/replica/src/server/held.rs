@@ -2,23 +2,26 @@
 //!
 //! An update says how an object differs from two states that the peer has acknowledged, its *baselines*. Nearly all
 //! objects of a peer move at every tick, and their acknowledgements come in the same packets, so nearly all have the
-//! same two. Those are kept once, as the *common* pair, and a bit says which slots have it:
+//! same two. Those are kept once, as the *common* pair, and a bit says which slots have it. The others have one of a
+//! few more, and a number says which:
 //!
 //! ```text
 //!   slot        0 1 2 3 4 5 6 7
 //!   uniform     1 1 1 0 1 1 0 1      all of these: (44, 40)
-//!   pairs             (44, 36) (12, 12)
+//!   kind              0     1        0: (44, 36)   1: (12, 12)
 //! ```
 //!
-//! A packet that arrives then costs a few operations on words of 64 slots instead of a loop over all of them.
+//! A packet that arrives then costs a few operations on words of 64 slots instead of a loop over all of them, and
+//! whatever is found out about a pair serves all slots that have it.
 
 use netloom_wire::Tick;
 
-use crate::bits::{Bits, ones};
+use super::page::{Pages, place};
+use crate::bits::ones;
 use crate::limits::{BASELINE_AGE_MAX, VERSIONS_KEPT};
 
 /// Baselines up to this age are worth waiting for one that is shared.
-const SHARED_AGE_MAX: u32 = 16;
+const SHARED_AGE_MAX: u32 = 8;
 
 /// The newest acknowledged state, and the one before it or the same again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,99 +54,137 @@ impl Pair {
     }
 }
 
-/// What was last found for a few pairs: slots that do not have the common one mostly have one of three others.
+/// The number of a pair among those that slots of one peer have.
+pub(super) type Kind = u16;
+
+/// Kinds up to which nobody asks whether they are still used.
+const KINDS_UNASKED: usize = 24;
+
+/// How far back a pair is looked for. One that is not found gets a second number, which is a small waste and no error.
+const KINDS_SOUGHT: usize = 16;
+
+/// A pair that has a number, and the number that it will have.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Recent<T> {
-    found: [Option<(Pair, T)>; 4],
-    next: usize,
-}
-
-impl<T: Copy> Recent<T> {
-    pub fn new() -> Recent<T> {
-        Recent { found: [None; 4], next: 0 }
-    }
-
-    #[inline]
-    pub fn get(&self, pair: Pair) -> Option<T> {
-        self.found.iter().flatten().find(|found| found.0 == pair).map(|found| found.1)
-    }
-
-    pub fn insert(&mut self, pair: Pair, value: T) {
-        self.found[self.next % 4] = Some((pair, value));
-        self.next += 1;
-    }
+struct Numbered {
+    pair: Pair,
+    moved_to: Option<Kind>,
 }
 
 /// What one peer holds, by alias slot.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// Slots whose object the peer has, with at least one state to build on.
-    pub known: Bits,
-    /// Slots with something that was never sent, or was lost.
-    pub dirty: Bits,
-    /// Slots whose baselines are the common ones.
-    pub uniform: Bits,
+    pub pages: Pages,
     pub common: Pair,
-    pairs: Vec<Pair>,
+    /// By kind. The kind of a slot means nothing where its pair is the common one.
+    pairs: Vec<Numbered>,
+    spare: Vec<Numbered>,
+    /// As many pairs as make it worth while to look for unused ones.
+    pairs_max: usize,
 }
 
 impl Held {
-    /// Makes room for slots below `count`.
-    pub fn reserve(&mut self, count: usize) {
-        for bits in [&mut self.known, &mut self.dirty, &mut self.uniform] {
-            bits.reserve(count);
-        }
-        if self.pairs.len() < count {
-            self.pairs.resize(count, Pair::default());
-        }
-    }
-
     /// The baselines of a slot that is known.
     #[inline]
     pub fn pair(&self, slot: usize) -> Pair {
-        if self.uniform.contains(slot) { self.common } else { self.pairs[slot] }
+        let (at, bit) = place(slot);
+        if self.pages[at].uniform & bit != 0 {
+            self.common
+        } else {
+            self.pairs[usize::from(self.pages.kind(slot))].pair
+        }
+    }
+
+    /// How many numbers there are.
+    pub fn kinds(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// The number of a pair.
+    fn kind_of(&mut self, pair: Pair) -> Kind {
+        let recent = self.pairs.len().saturating_sub(KINDS_SOUGHT);
+        if let Some(place) = self.pairs[recent..].iter().position(|known| known.pair == pair) {
+            return (recent + place) as Kind;
+        }
+        if self.pairs.len() >= self.pairs_max.max(KINDS_UNASKED) {
+            self.forget_unused();
+        }
+        self.pairs.push(Numbered { pair, moved_to: None });
+        (self.pairs.len() - 1) as Kind
+    }
+
+    /// Gives the pairs that slots have the lowest numbers. There are no more of them than slots, so a number is always
+    /// to be had.
+    #[cold]
+    fn forget_unused(&mut self) {
+        let Held { pages, pairs, spare, .. } = self;
+        // Those that are used move to the other list, and leave their new number behind.
+        spare.clear();
+        for at in 0..pages.len() {
+            for bit in ones(pages[at].known & !pages[at].uniform) {
+                let slot = at * 64 + bit;
+                let used = &mut pairs[usize::from(pages.kind(slot))];
+                if used.moved_to.is_none() {
+                    spare.push(*used);
+                    used.moved_to = Some((spare.len() - 1) as Kind);
+                }
+                pages.set_kind(slot, used.moved_to.unwrap_or_default());
+            }
+        }
+        std::mem::swap(pairs, spare);
+        self.pairs_max = (2 * self.pairs.len()).min(usize::from(Kind::MAX));
     }
 
     /// The peer has an object in full as of `tick`.
     pub fn handle_entered(&mut self, slot: usize, tick: Tick) {
-        self.known.insert(slot);
-        self.uniform.remove(slot);
-        self.pairs[slot] = Pair::single(tick);
+        let (at, bit) = place(slot);
+        let kind = self.kind_of(Pair::single(tick));
+        self.pages.set_kind(slot, kind);
+        self.pages[at].known |= bit;
+        self.pages[at].uniform &= !bit;
     }
 
     /// Nothing of a slot can be built on any more.
     pub fn forget(&mut self, slot: usize) {
-        self.known.remove(slot);
-        self.uniform.remove(slot);
+        let (at, bit) = place(slot);
+        self.pages[at].known &= !bit;
+        self.pages[at].uniform &= !bit;
     }
 
-    /// The states of these slots as of `tick` arrived: newer ones than any before. They become baselines.
-    pub fn handle_acked(&mut self, slots: &Bits, tick: Tick) {
-        let Some(new_common) = self.common_after(slots, tick) else { return };
+    /// The states of these slots, told by page, arrived as of `tick`: newer ones than any before. They become baselines.
+    pub fn handle_acked(&mut self, acked: impl Fn(usize) -> u64, tick: Tick) {
+        let Some(new_common) = self.common_after(&acked, tick) else { return };
         let old_common = self.common;
-        let words = self.uniform.words_mut().iter_mut().enumerate();
-        for (at, uniform) in words {
-            let acked = slots.word(at);
-            let follows = old_common.newer == tick || new_common == old_common.advanced(tick);
-            let stays = match follows {
+        let is_second = old_common.newer == tick;
+        let follows = new_common == old_common.advanced(tick);
+        let mut from = 0;
+        while let Some(at) = self.pages.next_busy(from) {
+            from = at + 1;
+            let (acked, uniform) = (acked(at) & self.pages[at].known, self.pages[at].uniform);
+            let mut stays = match follows {
                 // A second packet of the same tick: who has the common pair keeps it.
-                true if old_common.newer == tick => *uniform,
-                true => *uniform & acked,
+                _ if is_second => uniform,
+                true => uniform & acked,
                 false => 0,
             };
-            for bit in ones(*uniform & !stays) {
-                self.pairs[at * 64 + bit] = match acked >> bit & 1 {
-                    0 => old_common,
-                    _ => old_common.advanced(tick),
-                };
+            // Forgetting unused pairs looks at who is uniform, so each slot leaves with its kind.
+            for bit in ones(uniform & !stays) {
+                let pair = if acked >> bit & 1 == 0 { old_common } else { old_common.advanced(tick) };
+                let kind = self.kind_of(pair);
+                self.pages.set_kind(at * 64 + bit, kind);
+                self.pages[at].uniform &= !(1 << bit);
             }
-            let mut joined = stays;
-            for bit in ones(acked & !*uniform) {
-                let pair = &mut self.pairs[at * 64 + bit];
-                *pair = pair.advanced(tick);
-                joined |= u64::from(*pair == new_common) << bit;
+            for bit in ones(acked & !uniform) {
+                let slot = at * 64 + bit;
+                let pair = self.pairs[usize::from(self.pages.kind(slot))].pair.advanced(tick);
+                match pair == new_common {
+                    true => stays |= 1 << bit,
+                    false => {
+                        let kind = self.kind_of(pair);
+                        self.pages.set_kind(slot, kind);
+                    }
+                }
             }
-            *uniform = joined;
+            self.pages[at].uniform = stays;
         }
         self.common = new_common;
     }
@@ -151,38 +192,52 @@ impl Held {
     /// Which of some slots, a word of 64, have baselines that are older than peers need to share.
     pub fn outdated(&self, at: usize, slots: u64, now: Tick) -> u64 {
         let is_old = |pair: Pair| now.0.wrapping_sub(pair.newer.0) > SHARED_AGE_MAX;
-        let uniform = slots & self.uniform.word(at);
-        let others = ones(slots & !uniform).filter(|bit| is_old(self.pairs[at * 64 + bit]));
+        // Asking all pairs takes less than asking all slots, and mostly there is none.
+        if !is_old(self.common) && !self.pairs.iter().any(|numbered| is_old(numbered.pair)) {
+            return 0;
+        }
+        let uniform = slots & self.pages[at].uniform;
+        let pair = |bit: usize| self.pairs[usize::from(self.pages.kind(at * 64 + bit))].pair;
+        let others = ones(slots & !uniform).filter(|bit| is_old(pair(*bit)));
         others.fold(if is_old(self.common) { uniform } else { 0 }, |all, bit| all | 1 << bit)
     }
 
     /// The same as [`handle_acked`](Held::handle_acked) for a few slots of one word, of some of which newer states may
     /// have arrived: those are left out. What most slots have stays what they have.
     pub fn handle_acked_apart(&mut self, at: usize, slots: u64, tick: Tick) {
-        for slot in ones(slots).map(|bit| at * 64 + bit) {
+        for bit in ones(slots) {
+            let slot = at * 64 + bit;
             let pair = self.pair(slot);
             if tick.is_newer_than(pair.newer) {
-                self.uniform.remove(slot);
-                self.pairs[slot] = pair.advanced(tick);
+                let kind = self.kind_of(pair.advanced(tick));
+                self.pages.set_kind(slot, kind);
+                self.pages[at].uniform &= !(1 << bit);
             }
         }
     }
 
     /// The pair that most slots will have: as before if most of those that arrived had it, else that of the first other.
-    fn common_after(&self, slots: &Bits, tick: Tick) -> Option<Pair> {
-        if self.common.newer == tick && !self.uniform.is_empty() {
-            return Some(self.common);
-        }
-        let (mut with, mut without) = (0, None);
-        for (at, &acked) in slots.words().iter().enumerate().filter(|(_, acked)| **acked != 0) {
-            let uniform = acked & self.uniform.word(at);
-            with += uniform.count_ones();
-            if acked != uniform && without.is_none() {
+    fn common_after(&self, acked: impl Fn(usize) -> u64, tick: Tick) -> Option<Pair> {
+        let (mut with, mut all, mut without, mut is_used) = (0, 0, None, false);
+        let mut from = 0;
+        while let Some(at) = self.pages.next_busy(from) {
+            from = at + 1;
+            let (acked, uniform) = (acked(at) & self.pages[at].known, self.pages[at].uniform);
+            is_used |= uniform != 0;
+            if acked == 0 {
+                continue;
+            }
+            all += acked.count_ones();
+            with += (acked & uniform).count_ones();
+            if acked & !uniform != 0 && without.is_none() {
                 without = Some(at * 64 + (acked & !uniform).trailing_zeros() as usize);
             }
         }
-        let other = without.map(|slot| self.pairs[slot].advanced(tick));
-        match with as usize * 2 >= slots.len() && with > 0 {
+        if self.common.newer == tick && is_used {
+            return Some(self.common);
+        }
+        let other = without.map(|slot| self.pairs[usize::from(self.pages.kind(slot))].pair.advanced(tick));
+        match with * 2 >= all && with > 0 {
             true => Some(self.common.advanced(tick)),
             false => other,
         }
@@ -190,8 +245,8 @@ impl Held {
 
     /// The peer cannot build on the states of this tick.
     pub fn handle_refused(&mut self, tick: Tick, mut forgotten: impl FnMut(usize)) {
-        for at in 0..self.known.words().len() {
-            for bit in ones(self.known.word(at)) {
+        for at in 0..self.pages.len() {
+            for bit in ones(self.pages[at].known) {
                 let slot = at * 64 + bit;
                 let pair = self.pair(slot);
                 if pair.newer == tick || pair.older == tick {
@@ -211,22 +266,31 @@ mod tests {
 
     const SLOTS: usize = 130;
 
-    fn bits(slots: &[usize]) -> Bits {
-        let mut bits = Bits::default();
-        bits.reserve(SLOTS);
-        slots.iter().for_each(|slot| bits.insert(*slot));
-        bits
+    fn held() -> Held {
+        let mut held = Held::default();
+        held.pages.reserve(SLOTS);
+        (0..SLOTS).for_each(|slot| held.handle_entered(slot, Tick(1)));
+        (0..held.pages.len()).for_each(|at| held.pages.soil(at, 1));
+        held
+    }
+
+    fn ack(held: &mut Held, slots: &[usize], tick: Tick) {
+        let mut words = [0u64; SLOTS.div_ceil(64)];
+        slots.iter().for_each(|slot| words[slot / 64] |= 1 << (slot % 64));
+        held.handle_acked(|at| words[at], tick);
+    }
+
+    fn uniform(held: &Held) -> usize {
+        (0..held.pages.len()).map(|at| held.pages[at].uniform.count_ones() as usize).sum()
     }
 
     #[test]
     fn slots_that_move_together_share_one_pair() {
-        let mut held = Held::default();
-        held.reserve(SLOTS);
-        (0..SLOTS).for_each(|slot| held.handle_entered(slot, Tick(1)));
+        let mut held = held();
         let all: Vec<usize> = (0..SLOTS).collect();
-        held.handle_acked(&bits(&all), Tick(4));
-        held.handle_acked(&bits(&all[1..]), Tick(8));
-        assert_eq!((held.common, held.uniform.len()), (Pair { newer: Tick(8), older: Tick(4) }, SLOTS - 1));
+        ack(&mut held, &all, Tick(4));
+        ack(&mut held, &all[1..], Tick(8));
+        assert_eq!((held.common, uniform(&held)), (Pair { newer: Tick(8), older: Tick(4) }, SLOTS - 1));
         assert_eq!(held.pair(0), Pair { newer: Tick(4), older: Tick(1) });
         assert_eq!(held.pair(0).ages(Tick(10)), Some((6, 9)));
     }
@@ -245,22 +309,21 @@ mod tests {
         /// The shared pair is an economy only: every slot has the pair that it would have on its own.
         #[test]
         fn sharing_changes_nothing(
-            acks in prop::collection::vec((prop::collection::btree_set(0..SLOTS, 0..SLOTS), 0u32..2), 1..30),
+            acks in prop::collection::vec((prop::collection::btree_set(0..SLOTS, 0..SLOTS), 0u32..2), 1..200),
         ) {
-            let mut held = Held::default();
-            held.reserve(SLOTS);
+            let mut held = held();
             let mut plain = vec![Pair::single(Tick(1)); SLOTS];
-            (0..SLOTS).for_each(|slot| held.handle_entered(slot, Tick(1)));
             let mut tick = 2;
             for (slots, step) in acks {
                 tick += step;
                 // One tick may have several packets, but a slot is in one of them only.
                 let slots: Vec<usize> = slots.into_iter().filter(|slot| plain[*slot].newer != Tick(tick)).collect();
-                held.handle_acked(&bits(&slots), Tick(tick));
+                ack(&mut held, &slots, Tick(tick));
                 slots.iter().for_each(|slot| plain[*slot] = plain[*slot].advanced(Tick(tick)));
                 for (slot, pair) in plain.iter().enumerate() {
                     prop_assert_eq!(held.pair(slot), *pair, "slot {}", slot);
                 }
+                prop_assert!(held.kinds() <= 2 * SLOTS, "unused pairs are forgotten");
             }
         }
     }

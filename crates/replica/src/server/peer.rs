@@ -8,12 +8,13 @@ use netloom_wire::schema::Audience;
 use super::audit::Digests;
 use super::cache::canonical;
 use super::experience::Experience;
-use super::flight::{Flight, Flights};
+use super::flight::{Flights, Landed, News, Told};
 use super::held::Held;
 use super::interest::{Changes, Interest, Membership, Policy, Scratch, Viewer, VisibleSet};
+use super::page::{NO_OBJECT, place};
 use super::priority::{Accounts, Cadence, Phases, ViewCone};
 use super::slots::{Phase, Slot, Slots};
-use crate::bits::Bits;
+use crate::bits::{Bits, ones};
 use crate::property::PropertyPeer;
 use crate::world::{Object, ObjectIndex, OwnerId, TeamId, World};
 
@@ -62,8 +63,6 @@ pub(super) struct Peer {
     /// Of these, what is due in this tick.
     pub entries_due: VecDeque<u16>,
     pub leaves_due: VecDeque<u16>,
-    /// Slots whose update goes into this tick's snapshots.
-    pub chosen: Bits,
     pub accounts: Accounts,
     pub phases: Phases,
     pub outlook: Outlook,
@@ -82,9 +81,8 @@ pub(super) struct Peer {
     pub properties: PropertyPeer,
     /// Slots that the peer has since the last selection.
     arrived: Vec<u16>,
-    scratch: Bits,
-    /// Snapshots that arrived since the last selection and became no baselines.
-    settling: Vec<Flight>,
+    /// Updates that arrived since the last selection and became no baselines: their tick, and slots by page.
+    settling: Vec<(Tick, usize, u64)>,
     /// The tick of the last selection.
     selected: Option<Tick>,
     /// Whether the peer is somebody else since.
@@ -118,8 +116,11 @@ pub(super) struct Outlook {
 pub(super) struct Scene<'a> {
     pub world: &'a World,
     pub interest: &'a Interest,
-    /// Objects with a version of this tick.
+    /// Objects with a version of this tick, and which words of the set are not empty.
     pub changed: &'a Bits,
+    pub changed_words: &'a [usize],
+    /// Whether that is everything there is.
+    pub all_changed: bool,
     pub digests: &'a Digests,
     pub cadence: &'a Cadence,
     pub tick: Tick,
@@ -143,7 +144,6 @@ impl Peer {
             leaving: Vec::new(),
             entries_due: VecDeque::new(),
             leaves_due: VecDeque::new(),
-            chosen: Bits::default(),
             accounts: Accounts::new(),
             phases: Phases::new(),
             outlook: Outlook {
@@ -165,7 +165,6 @@ impl Peer {
             audit_due: None,
             properties: PropertyPeer::new(world.property_log()),
             arrived: Vec::new(),
-            scratch: Bits::default(),
             settling: Vec::new(),
             selected: None,
             is_changed: false,
@@ -230,8 +229,14 @@ impl Peer {
             matches!(scene.interest.policy(), Policy::Everyone) && !scene.interest.has_hidden();
         let taken = self.slots.take(object, Slot::entering(audience, seen.frame()), keeps_numbers);
         let Some(number) = taken else { return };
-        self.held.reserve(self.slots.len());
-        self.chosen.reserve(self.slots.len());
+        self.held.pages.reserve(self.slots.len());
+        self.held.pages.set_object(number.into(), object);
+        self.flights.reserve(self.held.pages.len());
+        let (at, bit) = place(number.into());
+        match object == number.into() {
+            true => self.held.pages[at].own |= bit,
+            false => self.held.pages[at].stray |= bit,
+        }
         self.accounts.reset(number);
         if *scene.cadence != Cadence::EVERY_TICK {
             self.phases.enter(number, scene.tick, scene.cadence);
@@ -253,7 +258,11 @@ impl Peer {
         let at = usize::from(number);
         self.properties.leave(object as usize);
         self.held.forget(at);
-        self.held.dirty.remove(at);
+        let (at, bit) = place(at);
+        let page = &mut self.held.pages[at];
+        for bits in [&mut page.own, &mut page.stray, &mut page.special, &mut page.dirty, &mut page.chosen] {
+            *bits &= !bit;
+        }
         self.entering.retain(|entering| *entering != number);
         let was_told = self.slots.get(number).is_some_and(|slot| slot.told.is_some());
         #[cfg(netloom_mutations)]
@@ -268,6 +277,7 @@ impl Peer {
     /// The peer has let go of a slot.
     fn release(&mut self, number: u16) {
         self.slots.release(number);
+        self.held.pages.set_object(number.into(), NO_OBJECT);
         self.flights.forget(usize::from(number));
     }
 
@@ -306,7 +316,7 @@ impl Peer {
             let Some(slot) = self.slots.get(number).filter(|slot| slot.phase == Phase::Present) else {
                 continue;
             };
-            let Some(seen) = world.at(self.slots.objects()[usize::from(number)] as usize) else { continue };
+            let Some(seen) = world.at(self.held.pages.object(number.into())) else { continue };
             let fields = seen.class().reliable(slot.audience);
             self.properties.enter(world.property_log(), self.slots.alias(number), seen.index(), fields);
         }
@@ -314,10 +324,10 @@ impl Peer {
 
     /// Notes what changed since the last selection.
     fn note_changes(&mut self, scene: &Scene<'_>) {
-        let Scene { world, changed, tick, .. } = *scene;
+        let Scene { world, tick, .. } = *scene;
         if self.follows(tick) {
-            self.held.dirty.add_intersection(changed, &self.slots.own);
-            self.slots.add_strays(changed, &mut self.held.dirty);
+            self.note_own(scene);
+            self.note_strays(scene);
             for &index in world.reframed().iter().chain(world.reassigned()) {
                 self.check_meaning(index.slot() as u32, world);
             }
@@ -329,10 +339,44 @@ impl Peer {
             let is_news =
                 self.selected.is_none_or(|last| world.versions()[object as usize].is_newer_than(last));
             if is_news {
-                self.held.dirty.insert(usize::from(number));
+                self.soil(number);
             }
             self.check_meaning(object, world);
         }
+    }
+
+    /// What changed of the objects whose number is that of their slot.
+    fn note_own(&mut self, scene: &Scene<'_>) {
+        let pages = &mut self.held.pages;
+        let count = pages.len();
+        for &at in scene.changed_words.iter().take_while(|at| **at < count) {
+            pages.soil(at, scene.changed.word(at) & pages[at].own);
+        }
+    }
+
+    /// What changed of the others: where each one's bit is has to be looked up.
+    fn note_strays(&mut self, scene: &Scene<'_>) {
+        for at in 0..self.held.pages.len() {
+            let stray = self.held.pages[at].stray;
+            if stray == 0 || scene.all_changed {
+                self.held.pages.soil(at, stray);
+                continue;
+            }
+            let objects = self.held.pages.objects(at);
+            let is_changed = |bit: usize| u64::from(scene.changed.contains(objects[bit] as usize)) << bit;
+            // Where there are many, looking at all costs less than finding each one.
+            let soiled = match stray.count_ones() >= 32 {
+                true => (0..64).fold(0, |all, bit| all | is_changed(bit)) & stray,
+                false => ones(stray).fold(0, |all, bit| all | is_changed(bit)),
+            };
+            self.held.pages.soil(at, soiled);
+        }
+    }
+
+    /// There is something new of a slot.
+    fn soil(&mut self, number: u16) {
+        let (at, bit) = place(number.into());
+        self.held.pages.soil(at, bit);
     }
 
     /// If the words of an object mean something else now, or the peer is something else to it, it is told anew.
@@ -356,9 +400,10 @@ impl Peer {
     }
 
     fn set_special(&mut self, number: u16, object: &Object<'_>, audience: Audience) {
+        let (at, bit) = place(number.into());
         match canonical(object, audience) {
-            Audience::Public => self.slots.special.remove(usize::from(number)),
-            _ => self.slots.special.insert(usize::from(number)),
+            Audience::Public => self.held.pages[at].special &= !bit,
+            _ => self.held.pages[at].special |= bit,
         }
     }
 
@@ -367,7 +412,8 @@ impl Peer {
         let at = usize::from(number);
         self.held.forget(at);
         self.flights.forget(at);
-        self.chosen.remove(at);
+        let (at, bit) = place(at);
+        self.held.pages[at].chosen &= !bit;
         let Some(slot) = self.slots.get_mut(number) else { return };
         if !matches!(slot.phase, Phase::Free | Phase::Leaving(_)) {
             slot.sent = None;
@@ -381,94 +427,121 @@ impl Peer {
 
     /// A snapshot arrived or was lost.
     pub fn handle_outcome(&mut self, sequence: u64, acked: bool, baseline_ticks: u32) {
-        let Some((flight, older)) = self.flights.take(sequence) else { return };
-        let acked = acked && !self.refused.contains(&flight.tick);
+        let Some(landed) = self.flights.land(sequence) else { return };
+        let acked = acked && !self.refused.contains(&landed.tick);
+        match acked {
+            true => self.handle_arrived(&landed, baseline_ticks),
+            false => self.handle_lost(&landed),
+        }
+        for place in self.flights.told_of(&landed) {
+            let told = self.flights.told()[place];
+            match told.news {
+                News::Entered { telling } => self.handle_entry_outcome(told, telling, landed.tick, acked),
+                News::Left => self.handle_leave_outcome(told, acked),
+            }
+        }
+        self.flights.retire(&landed);
+    }
+
+    /// What a snapshot updated is held now, and may become what is built on.
+    fn handle_arrived(&mut self, landed: &Landed, baseline_ticks: u32) {
+        let tick = landed.tick;
+        let round_ticks = self.selected.map_or(1, |now| now.distance(tick) + 1).clamp(1, 64) as u32;
+        self.outlook.round_ticks = (self.outlook.round_ticks * 3 + round_ticks).div_ceil(4);
         // Of what mostly does not fit, peers are sent different things at different times: there is little to share.
-        let is_baseline = self.outlook.is_starved || flight.tick.0.is_multiple_of(baseline_ticks);
-        if acked {
-            let round_ticks =
-                self.selected.map_or(1, |now| now.distance(flight.tick) + 1).clamp(1, 64) as u32;
-            self.outlook.round_ticks = (self.outlook.round_ticks * 3 + round_ticks).div_ceil(4);
-            self.flights.overtake(older, &flight.updates);
-            if is_baseline {
-                self.held.handle_acked(&flight.updates, flight.tick);
-            }
-        } else {
-            self.scratch.copy_from(&flight.updates);
-            self.flights.subtract_later(older, &mut self.scratch);
-            #[cfg(netloom_mutations)]
-            if crate::mutation::is(crate::mutation::Mutation::ChangeLost) {
-                self.scratch.clear();
-            }
-            self.held.dirty.union_with(&self.scratch);
+        let is_baseline = self.outlook.is_starved || tick.0.is_multiple_of(baseline_ticks);
+        if is_baseline {
+            let Peer { held, flights, .. } = self;
+            held.handle_acked(|at| flights.updates(landed, at), tick);
         }
-        for entry in &flight.enters {
-            let slot = self.slots.get_mut(entry.slot).filter(|slot| slot.generation == entry.generation);
-            let Some(slot) = slot else { continue };
-            let is_current = slot.telling == entry.telling;
-            match (acked, slot.phase) {
-                (true, Phase::Entering) if is_current => {
-                    slot.phase = Phase::Present;
-                    self.entering.retain(|entering| *entering != entry.slot);
-                    self.arrived.push(entry.slot);
-                    self.held.handle_entered(entry.slot.into(), flight.tick);
-                }
-                // Told once more before the first was known to have arrived.
-                (true, Phase::Present)
-                    if is_current && flight.tick.is_newer_than(self.held.pair(entry.slot.into()).newer) =>
-                {
-                    self.held.handle_entered(entry.slot.into(), flight.tick);
-                }
-                #[cfg(netloom_mutations)]
-                (false, Phase::Entering) if crate::mutation::is(crate::mutation::Mutation::EntryLost) => {
-                    slot.sent = Some(flight.tick.plus(1 << 20));
-                }
-                // An older entry may still turn out to have arrived: then what this one said is news.
-                (false, Phase::Entering) => {
-                    slot.sent = None;
-                    self.held.dirty.insert(entry.slot.into());
-                }
-                (false, Phase::Present) => self.held.dirty.insert(entry.slot.into()),
-                _ => {}
+        let mut from = 0;
+        while let Some(at) = self.held.pages.next_busy(from) {
+            from = at + 1;
+            let updates = self.flights.updates(landed, at);
+            if updates != 0 {
+                self.flights.overtake(landed, at);
+                self.flights.clear(landed, at);
+            }
+            if updates != 0 && !is_baseline {
+                self.settling.push((tick, at, updates));
             }
         }
-        for &(number, generation) in &flight.leaves {
-            let leaving =
-                |slot: &&mut Slot| slot.generation == generation && matches!(slot.phase, Phase::Leaving(_));
-            let Some(slot) = self.slots.get_mut(number).filter(leaving) else { continue };
+    }
+
+    /// What a snapshot updated is news again, unless a later one told it too.
+    fn handle_lost(&mut self, landed: &Landed) {
+        let mut from = 0;
+        while let Some(at) = self.held.pages.next_busy(from) {
+            from = at + 1;
+            let lost = self.flights.only_updates(landed, at);
+            self.flights.clear(landed, at);
             #[cfg(netloom_mutations)]
-            let acked = acked || crate::mutation::is(crate::mutation::Mutation::LeaveLost);
-            if acked {
-                self.leaving.retain(|leaving| *leaving != number);
-                self.release(number);
-            } else {
+            let lost = match crate::mutation::is(crate::mutation::Mutation::ChangeLost) {
+                true => 0,
+                false => lost,
+            };
+            self.held.pages.soil(at, lost);
+        }
+    }
+
+    fn handle_entry_outcome(&mut self, told: Told, telling: u32, tick: Tick, acked: bool) {
+        let slot = self.slots.get_mut(told.slot).filter(|slot| slot.generation == told.generation);
+        let Some(slot) = slot else { return };
+        let is_current = slot.telling == telling;
+        match (acked, slot.phase) {
+            (true, Phase::Entering) if is_current => {
+                slot.phase = Phase::Present;
+                self.entering.retain(|entering| *entering != told.slot);
+                self.arrived.push(told.slot);
+                self.held.handle_entered(told.slot.into(), tick);
+            }
+            // Told once more before the first was known to have arrived.
+            (true, Phase::Present)
+                if is_current && tick.is_newer_than(self.held.pair(told.slot.into()).newer) =>
+            {
+                self.held.handle_entered(told.slot.into(), tick);
+            }
+            #[cfg(netloom_mutations)]
+            (false, Phase::Entering) if crate::mutation::is(crate::mutation::Mutation::EntryLost) => {
+                slot.sent = Some(tick.plus(1 << 20));
+            }
+            // An older entry may still turn out to have arrived: then what this one said is news.
+            (false, Phase::Entering) => {
                 slot.sent = None;
+                self.soil(told.slot);
             }
+            (false, Phase::Present) => self.soil(told.slot),
+            _ => {}
         }
-        match acked && !is_baseline {
-            true => self.settling.push(flight),
-            false => self.flights.give_back(flight),
+    }
+
+    fn handle_leave_outcome(&mut self, told: Told, acked: bool) {
+        let leaving =
+            |slot: &&mut Slot| slot.generation == told.generation && matches!(slot.phase, Phase::Leaving(_));
+        let Some(slot) = self.slots.get_mut(told.slot).filter(leaving) else { return };
+        #[cfg(netloom_mutations)]
+        let acked = acked || crate::mutation::is(crate::mutation::Mutation::LeaveLost);
+        if acked {
+            self.leaving.retain(|leaving| *leaving != told.slot);
+            self.release(told.slot);
+        } else {
+            slot.sent = None;
         }
     }
 
     /// States that arrived and became no baselines do so after all for objects that have come to rest, of which they are
     /// the last ones, and for objects that are sent so seldom that the next one to be shared may come too late.
-    fn settle(&mut self, tick: Tick) {
-        while let Some(flight) = self.settling.pop() {
+    fn settle(&mut self, now: Tick) {
+        while let Some((tick, at, updates)) = self.settling.pop() {
             // The refusal may have come right after the acknowledgement.
-            if self.refused.contains(&flight.tick) {
-                self.flights.give_back(flight);
-                continue;
+            let updates = if self.refused.contains(&tick) { 0 } else { updates };
+            let page = self.held.pages[at];
+            let updates = updates & page.known;
+            if updates != 0 {
+                let rested = self.flights.without_touched(at, updates & !page.dirty);
+                let slots = rested | self.held.outdated(at, updates, now);
+                self.held.handle_acked_apart(at, slots, tick);
             }
-            for at in 0..flight.updates.words().len() {
-                let updates = flight.updates.word(at) & self.held.known.word(at);
-                if updates != 0 {
-                    let rested = self.flights.without_touched(at, updates & !self.held.dirty.word(at));
-                    let slots = rested | self.held.outdated(at, updates, tick);
-                    self.held.handle_acked_apart(at, slots, flight.tick);
-                }
-            }
-            self.flights.give_back(flight);
         }
     }
 
@@ -486,9 +559,9 @@ impl Peer {
         self.held.handle_refused(tick, |slot| forgotten.push(slot as u16));
         forgotten.into_iter().for_each(|slot| self.tell_anew(slot));
         // Which of its updates were read before the end is not known.
-        for at in 0..self.held.known.words().len() {
-            let known = self.held.known.word(at);
-            self.held.dirty.words_mut()[at] |= known;
+        for at in 0..self.held.pages.len() {
+            let known = self.held.pages[at].known;
+            self.held.pages.soil(at, known);
         }
     }
 

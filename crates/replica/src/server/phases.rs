@@ -138,9 +138,7 @@ impl ReplicaServer {
             worker.wanted.begin(objects);
             self.workers.push(worker);
         }
-        let ReplicaServer { world, interest, choosing, changed, digests, peers, workers, tick, .. } = self;
-        let scene = Scene { world, interest, changed, digests, cadence: &choosing.cadence, tick: *tick };
-        let choosing: &Choosing = choosing;
+        let (scene, choosing, peers, workers) = self.selecting();
         let shares = shares(peers, count).zip(workers);
         shares.map(move |(peers, worker)| SelectJob { scene, choosing, worker, peers })
     }

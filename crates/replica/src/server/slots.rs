@@ -16,7 +16,6 @@ use std::collections::VecDeque;
 use netloom_wire::schema::Audience;
 use netloom_wire::{Alias, Tick};
 
-use crate::bits::Bits;
 use crate::limits::VISIBLE_MAX;
 
 /// Where a slot stands.
@@ -72,14 +71,6 @@ impl Slot {
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     slots: Vec<Slot>,
-    /// The object of each slot in the world.
-    objects: Vec<u32>,
-    /// Slots that have the number of their object.
-    pub own: Bits,
-    /// Other slots with an object.
-    strays: Vec<u16>,
-    /// Slots whose receiver is told other fields than the public.
-    pub special: Bits,
     /// Objects in sight and their slots, by object.
     by_object: Vec<(u32, u16)>,
     free: VecDeque<u16>,
@@ -97,11 +88,6 @@ impl Slots {
         let at = usize::from(number);
         let generation = self.slots[at].generation;
         self.slots[at] = Slot { generation, ..slot };
-        self.objects[at] = object;
-        match object as usize == at {
-            true => self.own.insert(at),
-            false => self.strays.push(number),
-        }
         if let Err(place) = self.by_object.binary_search_by_key(&object, |entry| entry.0) {
             self.by_object.insert(place, (object, number));
         }
@@ -130,10 +116,6 @@ impl Slots {
 
     fn grow(&mut self, count: usize) {
         self.slots.resize(count, Slot::FREE);
-        // Whole words of slots, so that a word of them needs no check of its end.
-        self.objects.resize(count.next_multiple_of(64), u32::MAX);
-        self.own.reserve(count);
-        self.special.reserve(count);
     }
 
     /// The object goes out of sight: its slot, which leaves from now on.
@@ -141,14 +123,9 @@ impl Slots {
         let place = self.by_object.binary_search_by_key(&object, |entry| entry.0).ok()?;
         let (_, number) = self.by_object.remove(place);
         let at = usize::from(number);
-        match self.own.contains(at) {
-            true => self.own.remove(at),
-            false => self.strays.retain(|stray| *stray != number),
-        }
         let slot = &mut self.slots[at];
         slot.phase = Phase::Leaving(tick);
         slot.sent = None;
-        self.special.remove(at);
         Some(number)
     }
 
@@ -156,7 +133,6 @@ impl Slots {
     pub fn release(&mut self, number: u16) {
         if let Some(slot) = self.slots.get_mut(usize::from(number)) {
             *slot = Slot { generation: slot.generation.wrapping_add(1), ..Slot::FREE };
-            self.objects[usize::from(number)] = u32::MAX;
             #[cfg(netloom_mutations)]
             if crate::mutation::is(crate::mutation::Mutation::SlotLeaked) {
                 return;
@@ -179,35 +155,6 @@ impl Slots {
     /// A slot, to change it.
     pub fn get_mut(&mut self, number: u16) -> Option<&mut Slot> {
         self.slots.get_mut(usize::from(number))
-    }
-
-    /// The objects by slot.
-    #[inline]
-    pub fn objects(&self) -> &[u32] {
-        &self.objects
-    }
-
-    /// The objects of 64 slots.
-    #[inline]
-    pub fn objects_of(&self, word: usize) -> &[u32; 64] {
-        self.objects.as_chunks().0.get(word).unwrap_or(&[u32::MAX; 64])
-    }
-
-    /// Adds the strays among some objects to a set of slots.
-    pub fn add_strays(&self, objects: &Bits, slots: &mut Bits) {
-        if self.strays.len() * 4 < self.slots.len() {
-            let mut present = self
-                .strays
-                .iter()
-                .filter(|stray| objects.contains(self.objects[usize::from(**stray)] as usize));
-            return present.by_ref().for_each(|stray| slots.insert(usize::from(*stray)));
-        }
-        // Where most slots are strays, a word of them at a time costs less than finding each one's word.
-        for (word, chunk) in slots.words_mut().iter_mut().zip(self.objects.chunks(64)) {
-            let present = chunk.iter().enumerate();
-            *word |= present
-                .fold(0, |all, (bit, object)| all | u64::from(objects.contains(*object as usize)) << bit);
-        }
     }
 
     /// Objects in sight and their slots, by object.

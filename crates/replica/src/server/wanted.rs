@@ -6,13 +6,14 @@
 
 use netloom_wire::schema::Audience;
 
+use super::held::Kind;
 use crate::bits::Bits;
 
 /// Rows of a tick. Peers with other baselines than these have their codes made for themselves alone.
-pub(super) const ROWS_MAX: usize = 64;
+pub(super) const ROWS_MAX: usize = 192;
 
 /// Places of the index: a power of two, several times the rows.
-const PLACES: usize = 256;
+const PLACES: usize = 512;
 
 /// What a code was made against, and for whom. Codes that were made against states of the same ages are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +90,36 @@ impl Index {
 }
 
 const _: () = assert!(ROWS_MAX * 2 < PLACES && ROWS_MAX < 255);
+
+/// The rows of the pairs that one peer's slots have, as far as they were asked for.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// One more than the row; 0 is unknown.
+    rows: Vec<u8>,
+}
+
+impl Found {
+    /// Of another peer, which has so many kinds of pairs.
+    #[inline]
+    pub fn begin(&mut self, kinds: usize) {
+        self.rows.clear();
+        self.rows.resize(kinds, 0);
+    }
+
+    /// The row of a kind.
+    #[inline]
+    pub fn get(&self, kind: Kind) -> Option<usize> {
+        usize::from(self.rows.get(usize::from(kind)).copied().unwrap_or(0)).checked_sub(1)
+    }
+
+    /// A kind has this row.
+    #[inline]
+    pub fn set(&mut self, kind: Kind, row: usize) {
+        if let Some(place) = self.rows.get_mut(usize::from(kind)) {
+            *place = row as u8 + 1;
+        }
+    }
+}
 
 /// What one worker's peers need.
 #[derive(Debug, Default)]
@@ -170,7 +201,7 @@ mod tests {
         for (row, key) in keys.iter().enumerate() {
             assert_eq!(index.find(*key), Some(row));
         }
-        assert_eq!(index.find_or_add(key(200, 0)), None, "no more rows than that");
+        assert_eq!(index.find_or_add(key(220, 0)), None, "no more rows than that");
         index.clear();
         assert_eq!(index.find_or_add(key(200, 0)), Some(0));
     }
@@ -186,6 +217,6 @@ mod tests {
         wanted.drain(|key, row| rows.push((key, row.iter().collect::<Vec<_>>())));
         assert_eq!(rows, [(key(1, 0), vec![7, 9]), (key(2, 6), vec![8])]);
         assert!(wanted.is_empty());
-        assert!(wanted.row(key(1, 0)).unwrap().is_empty());
+        assert_eq!(wanted.row(key(1, 0)).unwrap().iter().next(), None);
     }
 }

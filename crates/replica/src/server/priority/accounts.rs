@@ -71,19 +71,18 @@ impl Accounts {
         }
     }
 
-    /// These went out, 64 slots a word: they start again at zero.
-    pub fn reset_all(&mut self, sent: &[u64]) {
-        for (accounts, &word) in self.by_slot.chunks_mut(64).zip(sent) {
-            for bit in ones(word) {
-                if let Some(account) = accounts.get_mut(bit) {
-                    *account = 0.0;
-                }
+    /// These of 64 slots, the `at`th word of them, went out: they start again at zero.
+    pub fn reset_all(&mut self, at: usize, sent: u64) {
+        let Some(accounts) = self.by_slot.get_mut(at * 64..) else { return };
+        for bit in ones(sent) {
+            if let Some(account) = accounts.get_mut(bit) {
+                *account = 0.0;
             }
         }
     }
 
     /// Adds a tick's gain to everything that waits, and chooses what is sent: `count` objects at most. What is not is
-    /// taken out of `chosen`, 64 slots a word. Returns how many are left. Accounts stay as they are until
+    /// told to `drop`, by the number of a word and its slots. Returns how many are left. Accounts stay as they are until
     /// [`reset_all`](Accounts::reset_all) says what was really sent.
     ///
     /// The highest account of all is always chosen, whatever is distant: a reserve takes no more than half of the
@@ -93,7 +92,7 @@ impl Accounts {
         waiting: &mut Waiting,
         count: usize,
         picking: &Picking,
-        chosen: &mut [u64],
+        drop: impl FnMut(usize, u64),
     ) -> usize {
         self.accumulate(waiting);
         let Waiting { slots, gains, distant, keys, .. } = waiting;
@@ -110,7 +109,7 @@ impl Accounts {
                 }
             }
         };
-        border.drop_below(slots, keys, chosen);
+        border.drop_below(slots, keys, drop);
         possible.min(count)
     }
 
@@ -219,7 +218,7 @@ struct Border {
 }
 
 impl Border {
-    fn drop_below(mut self, slots: &[u16], keys: &[i32], chosen: &mut [u64]) {
+    fn drop_below(mut self, slots: &[u16], keys: &[i32], mut drop: impl FnMut(usize, u64)) {
         let (mut at, mut dropped) = (0, 0);
         for (slots, keys) in slots.chunks(64).zip(keys.chunks(64)) {
             let groups = keys.as_chunks::<LANES>().0.iter().enumerate();
@@ -232,14 +231,16 @@ impl Border {
                 }
                 // Words change once each, not once for every slot.
                 if usize::from(slot / 64) != at {
-                    chosen[at] &= !dropped;
+                    if dropped != 0 {
+                        drop(at, dropped);
+                    }
                     (at, dropped) = (usize::from(slot / 64), 0);
                 }
                 dropped |= 1 << (slot % 64);
             }
         }
         if dropped != 0 {
-            chosen[at] &= !dropped;
+            drop(at, dropped);
         }
     }
 

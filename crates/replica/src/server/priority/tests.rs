@@ -49,9 +49,11 @@ impl Peer {
             let metres = if objects[at].is_distant { 150.0 } else { 50.0 };
             self.weights.sight(objects[at].gain, [0.0, 0.0, metres], false)
         };
-        self.waiting.fill(&self.words, sight);
+        self.waiting.fill(objects.len(), self.words.iter().copied().enumerate(), sight);
         self.weights.weigh(&mut self.waiting);
-        let count = self.accounts.select(&mut self.waiting, places, &self.picking, &mut self.words);
+        let words = &mut self.words;
+        let drop = |at: usize, slots: u64| words[at] &= !slots;
+        let count = self.accounts.select(&mut self.waiting, places, &self.picking, drop);
         let is_chosen = |slot: &u16| self.words[usize::from(slot / 64)] >> (slot % 64) & 1 != 0;
         self.chosen = (0..self.words.len() as u16 * 64).filter(is_chosen).collect();
         assert_eq!(count, self.chosen.len());
@@ -60,7 +62,13 @@ impl Peer {
     /// One tick: what is chosen is also sent.
     fn tick(&mut self, objects: &[Object], places: usize) {
         self.choose(objects, places);
-        self.accounts.reset_all(&self.words);
+        self.sent();
+    }
+
+    /// What was chosen went out.
+    fn sent(&mut self) {
+        let words = self.words.iter().enumerate();
+        words.for_each(|(at, word)| self.accounts.reset_all(at, *word));
     }
 }
 
@@ -255,7 +263,7 @@ fn only_what_was_really_sent_starts_again_at_zero() {
     let mut peer = Peer::default();
     peer.choose(&objects, 2);
     assert_eq!(peer.chosen, [0, 1]);
-    peer.accounts.reset_all(&[0b01]);
+    peer.accounts.reset_all(0, 0b01);
     assert_eq!(peer.accounts.account(0), 0.0);
     assert_eq!(peer.accounts.account(1), objects[1].gain);
     peer.accounts.reset(1);
@@ -266,13 +274,14 @@ fn only_what_was_really_sent_starts_again_at_zero() {
 fn what_a_rate_holds_back_is_neither_chosen_nor_credited() {
     let weights = Weights::default();
     let mut waiting = Waiting::default();
-    waiting.fill(&[0b1111], |slot| weights.sight(1.0, [slot as f32 * 60.0, 0.0, 0.0], false));
+    waiting
+        .fill(4, [(0, 0b1111)].into_iter(), |slot| weights.sight(1.0, [slot as f32 * 60.0, 0.0, 0.0], false));
     weights.weigh(&mut waiting);
     waiting.retain(|slot, _| slot != 1);
     assert_eq!(waiting.len(), 3);
     let (mut accounts, mut words) = (Accounts::new(), [0b1101]);
     // The nearest and, by reserve, the nearer of the two distant ones.
-    accounts.select(&mut waiting, 2, &Picking { distant_reserve: 1 }, &mut words);
+    accounts.select(&mut waiting, 2, &Picking { distant_reserve: 1 }, |at, slots| words[at] &= !slots);
     assert_eq!(words, [0b0101]);
     assert_eq!(accounts.account(1), 0.0);
 }
@@ -325,7 +334,7 @@ proptest! {
             if let Some(highest) = highest.filter(|_| places > 0) {
                 prop_assert!(peer.chosen.iter().any(|slot| before.account(*slot) == highest), "it was passed over");
             }
-            peer.accounts.reset_all(&peer.words);
+            peer.sent();
             for object in &objects {
                 let is_sent = peer.chosen.binary_search(&object.slot).is_ok();
                 let expected = if is_sent { 0.0 } else { before.account(object.slot) };

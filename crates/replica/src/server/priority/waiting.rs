@@ -52,10 +52,15 @@ impl Waiting {
         self.slots.is_empty()
     }
 
-    /// Replaces everything by the objects of some slots, 64 a word. `sight` says how the viewer sees that of a slot.
+    /// Replaces everything by the objects of `count` slots, in words of 64 with the number of the word, ascending.
+    /// `sight` says how the viewer sees that of a slot.
     #[inline]
-    pub fn fill(&mut self, slots: &[u64], sight: impl Fn(usize) -> Sight) {
-        let count = slots.iter().map(|word| word.count_ones() as usize).sum();
+    pub fn fill(
+        &mut self,
+        count: usize,
+        slots: impl Iterator<Item = (usize, u64)>,
+        sight: impl Fn(usize) -> Sight,
+    ) {
         self.resize(count);
         if let (Some(squares), Some(gains)) = (self.squares.last_chunk_mut(), self.gains.last_chunk_mut()) {
             (*squares, *gains) = ([0.0; LANES], [0.0; LANES]);
@@ -63,8 +68,8 @@ impl Waiting {
         // Cut to one length, so that one comparison shows that all three have a row.
         let columns = (&mut self.slots[..count], &mut self.squares[..count], &mut self.gains[..count]);
         let mut row = 0;
-        for (at, &word) in slots.iter().enumerate() {
-            for bit in ones(word) {
+        for (at, word) in slots {
+            for bit in ones(word).take(count - row) {
                 let slot = at * 64 + bit;
                 let Sight { square_metres, importance } = sight(slot);
                 columns.0[row] = slot as u16;
@@ -73,6 +78,7 @@ impl Waiting {
                 row += 1;
             }
         }
+        debug_assert_eq!(row, count, "as many slots as were said");
     }
 
     /// Keeps the objects, by slot and gain, that a condition holds for.

@@ -200,7 +200,8 @@ impl<D: DistanceWeight> Weights<D> {
     /// What a single object gains.
     pub(super) fn gain(&self, importance: f32, distance_metres: f32, in_view: bool) -> f32 {
         let mut waiting = Waiting::default();
-        waiting.fill(&[1], |_| self.sight(importance, [0.0, distance_metres, 0.0], in_view));
+        waiting
+            .fill(1, [(0, 1)].into_iter(), |_| self.sight(importance, [0.0, distance_metres, 0.0], in_view));
         self.weigh(&mut waiting);
         waiting.gains[0]
     }
