@@ -220,9 +220,10 @@ impl ViewTracker {
             view.lower(expected + rules.tolerance, Adjustment::TooNew);
             view.lower(timing.newest_acked, Adjustment::NotSeenYet);
             view.raise(now - rules.rewind_max, Adjustment::Clamped);
-            view.raise(kept.oldest, Adjustment::BeforeHistory);
-            view.lower(kept.newest, Adjustment::AfterHistory);
         }
+        // What is kept says nothing about the peer, so its reference does not follow it.
+        believed.raise(kept.oldest, Adjustment::BeforeHistory);
+        believed.lower(kept.newest, Adjustment::AfterHistory);
         self.reference = Some(Reference { at: reference.at, now });
         self.counters.count(believed.adjusted);
         View { at: believed.at, claimed, now, adjusted: believed.adjusted }
