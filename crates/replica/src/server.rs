@@ -29,6 +29,7 @@ mod page;
 mod peer;
 pub mod phases;
 pub mod priority;
+pub mod rewind;
 pub mod setting;
 mod slots;
 mod wanted;
