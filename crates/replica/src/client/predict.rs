@@ -154,6 +154,8 @@ pub struct Predictor<S: Describe> {
     capacity: usize,
     /// The newest step that is settled, and the state after it.
     confirmed: (Tick, S::State),
+    /// The newest step whose state the server has told.
+    told: Tick,
     /// The newest step of the log that is settled, and its input.
     settled: Option<(Tick, S::Input)>,
     /// Whether an input was refused since the log became full.
@@ -189,6 +191,7 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
             log: VecDeque::with_capacity(capacity),
             capacity,
             confirmed: (at, state),
+            told: at,
             settled: None,
             has_refused: false,
             offset: Offset::default(),
@@ -313,11 +316,12 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
     }
 
     fn reconcile(&mut self, step: Tick, server: &S::State, has_jumped: bool) -> Reconciled {
-        if !step.is_newer_than(self.confirmed.0) {
+        // The state of a step may come after the news that the step was simulated.
+        if !step.is_newer_than(self.told) || self.confirmed.0.is_newer_than(step) {
             self.ledger.report.stale += 1;
             return Reconciled::Stale;
         }
-        let since = self.confirmed.0;
+        let since = std::mem::replace(&mut self.told, step);
         self.settle(step);
         describe(&self.step, &self.confirmed.1, &mut self.own);
         describe(&self.step, server, &mut self.servers);

@@ -26,7 +26,7 @@ pub struct FieldErrors {
 pub struct Misprediction<Input> {
     /// The step of which the server spoke.
     pub step: Tick,
-    /// The last step in which the two agreed: they parted in between.
+    /// The step of which it spoke before: the two parted in between.
     pub since: Tick,
     /// What the client did in `step`; `None` if it did nothing, or no longer knows.
     pub input: Option<Input>,

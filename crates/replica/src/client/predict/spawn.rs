@@ -165,7 +165,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keys_return_and_no_other_number_is_one(bits in any::<u64>(), owner in any::<u32>(), step in any::<u32>(), index in any::<u8>()) {
+        fn keys_return_and_no_other_number_is_one(
+            bits in any::<u64>(),
+            owner in any::<u32>(),
+            step in any::<u32>(),
+            index in any::<u8>(),
+        ) {
             let key = SpawnKey::new(OwnerId(owner), Tick(step), index);
             prop_assert_eq!(SpawnKey::from_bits(key.to_bits()), Some(key));
             prop_assert!(SpawnKey::from_bits(bits).is_none_or(|key| key.to_bits() == bits));

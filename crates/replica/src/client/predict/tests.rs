@@ -315,6 +315,19 @@ fn what_is_old_or_repeated_changes_nothing() {
 }
 
 #[test]
+fn a_state_that_comes_after_the_news_of_its_step_is_still_compared_once() {
+    let mut own = predictor(PredictConfig::default());
+    run(&mut own, 1..=5, AHEAD);
+    own.handle_acked(Tick(3));
+    let pushed = Runner { position: [0.5, 0.5, 0.0], ..moved(START, 3, AHEAD) };
+    assert_eq!(correction(own.handle_state(Tick(3), &pushed)).replayed, 2);
+    assert_eq!(*own.state(), moved(pushed, 2, AHEAD));
+    assert_eq!(own.handle_state(Tick(3), &pushed), Reconciled::Stale);
+    own.handle_acked(Tick(4));
+    assert_eq!(own.handle_state(Tick(3), &START), Reconciled::Stale);
+}
+
+#[test]
 fn steps_wrap() {
     let first = Tick(u32::MAX - 3);
     let mut own = Predictor::new(Run::default(), first, START, PredictConfig::default()).unwrap();
