@@ -1,4 +1,4 @@
-"""One function per file `replica_*.json` (section 47).
+"""One function per file `replica_*.json` (section 48).
 
 The generic code tables and the classes of all cases stand in files of their own, which are read once from the folder
 beside this reader's.
@@ -12,6 +12,7 @@ from classes import content_bytes, list_hash, make_class, mask
 from cursors import Bits, Bytes, Refusal
 from deltas import read_run
 from given import json_f64, require
+from inputs import read_inputs
 from replicas import Client, object_digest, read_entry, read_header, region_digest
 from updates import GENERIC_ID, TABLES, Codes, read_update
 from values import ByteForm, read_value, wrapping_distance
@@ -85,9 +86,23 @@ def gap(given, data):
 
 def header(_given, data):
     source = Bytes(data)
-    tick, _, ages, digest = read_header(source)
-    shown = digest and {"region": digest[0], "digest": digest[1]}
-    return {"tick": tick, "ages": ages and list(ages), "digest": shown, "rest": source.take(source.left()).hex()}
+    tick, _, ages, feedback, digest = read_header(source)
+    return {
+        "tick": tick,
+        "ages": ages and list(ages),
+        "feedback": feedback and {"step": feedback[0], "slack": feedback[1]},
+        "digest": digest and {"region": digest[0], "digest": digest[1]},
+        "rest": source.take(source.left()).hex(),
+    }
+
+
+def input_(given, data):
+    newest, view, inputs = read_inputs(data, given["bytes"], given["near"])
+    return {
+        "newest": newest,
+        "view": view and {"step": view[0], "fraction": view[1]},
+        "inputs": [found.hex() for found in inputs],
+    }
 
 
 def entry(_given, data):
@@ -205,6 +220,7 @@ CHECKS = {
     "replica_classes": classes,
     "replica_gap": gap,
     "replica_header": header,
+    "replica_input": input_,
     "replica_entry": entry,
     "replica_update": update,
     "replica_digest": digest,

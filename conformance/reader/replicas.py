@@ -14,7 +14,7 @@ from deltas import read_run
 from updates import read_update
 from values import NONE, WORLD, read_origin, read_property_block, read_record, wrapping_distance
 
-AGE, OLDER_AGE, LEAVES, ENTERS, UPDATES, DIGEST = 1, 2, 4, 8, 16, 32
+AGE, OLDER_AGE, LEAVES, ENTERS, UPDATES, DIGEST, FEEDBACK = 1, 2, 4, 8, 16, 32, 64
 OWNED, TEAM, ATTACHED, ORIGIN = 1, 2, 4, 8
 SLOTS = 65535
 STATES_KEPT = 32
@@ -45,16 +45,20 @@ def check_ages(newer, older):
 
 
 def read_header(source):
-    """Section 38: the truncated tick, the flags, the common baselines, region and digest."""
+    """Section 38: the truncated tick, the flags, the common baselines, step and slack, region and digest."""
     tick, flags = source.unsigned(2), source.unsigned(1)
-    if flags > 63 or (flags & OLDER_AGE and not flags & AGE):
+    if flags > 127 or (flags & OLDER_AGE and not flags & AGE):
         raise Refusal("ReservedBits")
     ages = None
     if flags & AGE:
         newer = source.unsigned(1)
         ages = check_ages(newer, source.unsigned(1) if flags & OLDER_AGE else None)
+    feedback = None
+    if flags & FEEDBACK:
+        step, slack = source.unsigned(2), source.signed(1)
+        feedback = (step, None if slack == -128 else slack)
     digest = (source.unsigned(2), source.unsigned(4)) if flags & DIGEST else None
-    return tick, flags, ages, digest
+    return tick, flags, ages, feedback, digest
 
 
 @dataclass
@@ -201,7 +205,7 @@ class Client:
 
     def apply(self, tick, data):
         source = Bytes(data)
-        _, flags, ages, digest = read_header(source)
+        _, flags, ages, _, digest = read_header(source)
         if flags & LEAVES:
             for _ in range(limited_varint(source, 255)):
                 alias = (source.unsigned(2), source.unsigned(1))

@@ -8,6 +8,7 @@
 
 mod entries;
 mod frames;
+mod inputs;
 mod scene;
 mod sessions;
 mod updates;
@@ -23,6 +24,7 @@ pub fn vectors() -> Vec<VectorFile> {
         ("replica_entry", entries::entries()),
         ("replica_gap", frames::gaps()),
         ("replica_header", frames::headers()),
+        ("replica_input", inputs::inputs()),
         ("replica_property", frames::properties()),
         ("replica_session", sessions::sessions()),
         ("replica_update", updates::updates()),

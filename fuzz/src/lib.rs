@@ -20,6 +20,7 @@
 //! | [`connection_pair`] | what a network, two users and a clock do to a connection | the promises of the channels |
 //! | [`replica_entry`] | a full entry of an object | what is read is complete and says the same when it is written again |
 //! | [`replica_codec`] | an update of an object against any baselines | the same |
+//! | [`replica_input`] | messages with inputs, between the steps of a server | every step one input, the first that came; no more than time has steps |
 //! | [`replica_property`] | messages of the property channel, between the snapshots of a game | order, bounds, nothing is lost uncounted |
 //! | [`replica_snapshot`] | a game's snapshots, repeated, late, damaged or made up | what a client holds stays readable and its events tell of it |
 //! | [`replica_pair`] | what a game, a network and its clients do to a server | budgets; in the end every client holds what it may see |
@@ -43,14 +44,16 @@ mod wire;
 pub use proto::{
     connection_pair, endpoint_datagram, endpoint_session, proto_frames, proto_handshake, proto_header,
 };
-pub use replica::{replica_codec, replica_entry, replica_pair, replica_property, replica_snapshot};
+pub use replica::{
+    replica_codec, replica_entry, replica_input, replica_pair, replica_property, replica_snapshot,
+};
 pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_schema, wire_stream};
 
 /// A function that arbitrary bytes must not make panic.
 pub type Body = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Body); 17] = [
+pub const TARGETS: [(&str, Body); 18] = [
     ("wire_primitives", wire_primitives),
     ("wire_record", wire_record),
     ("wire_schema", wire_schema),
@@ -65,6 +68,7 @@ pub const TARGETS: [(&str, Body); 17] = [
     ("connection_pair", connection_pair),
     ("replica_entry", replica_entry),
     ("replica_codec", replica_codec),
+    ("replica_input", replica_input),
     ("replica_property", replica_property),
     ("replica_snapshot", replica_snapshot),
     ("replica_pair", replica_pair),

@@ -4,6 +4,7 @@ mod classes;
 mod codec;
 mod entry;
 mod game;
+mod input;
 mod pair;
 mod property;
 mod recording;
@@ -13,6 +14,7 @@ mod witness;
 
 pub use codec::replica_codec;
 pub use entry::replica_entry;
+pub use input::replica_input;
 pub use pair::replica_pair;
 pub use property::replica_property;
 pub use snapshot::replica_snapshot;

@@ -2,7 +2,7 @@
 
 use netloom_replica::codec::{Codes, gap_code, read_gap};
 use netloom_replica::property::{Place, PropertyInbox, PropertyMessage, PropertyTarget};
-use netloom_replica::snapshot::read_header;
+use netloom_replica::snapshot::{Slack, read_header};
 use netloom_replica::{Class, ClassId};
 use netloom_wire::schema::Audience;
 use netloom_wire::{Alias, BitReader, BitWriter, Profile, ReadError, Tick};
@@ -58,13 +58,17 @@ pub fn gaps() -> Value {
 }
 
 pub fn headers() -> Value {
-    let good: [(&str, &[u8]); 8] = [
+    let good: [(&str, &[u8]); 12] = [
         ("nothing but a tick", &[0x34, 0x12, 0]),
         ("one common baseline", &[1, 0, 1, 4]),
         ("two common baselines", &[0xff, 0xff, 3, 4, 8]),
         ("the oldest baselines", &[0, 0, 3, 254, 255]),
         ("a digest", &[9, 0, 32, 3, 0, 0x78, 0x56, 0x34, 0x12]),
-        ("everything, and what follows", &[9, 0, 63, 1, 2, 0xff, 3, 1, 2, 3, 4, 0, 0, 0]),
+        ("feedback", &[9, 0, 64, 0x34, 0x12, 6]),
+        ("feedback on inputs that come too late", &[9, 0, 64, 0xff, 0xff, 0x81]),
+        ("feedback without inputs", &[9, 0, 64, 0, 0, 0x80]),
+        ("feedback before a digest", &[9, 0, 97, 3, 5, 0, 127, 1, 0, 4, 3, 2, 1]),
+        ("everything, and what follows", &[9, 0, 127, 1, 2, 7, 0, 0xff, 0xff, 3, 1, 2, 3, 4, 0, 0, 0]),
         ("a leave", &[7, 0, 4, 1, 5, 0, 2, 3]),
         ("a region that does not exist is none of the header's business", &[7, 0, 32, 0, 4, 0, 0, 0, 0]),
     ];
@@ -75,14 +79,19 @@ pub fn headers() -> Value {
             let digest = header.digest.map(|(region, digest)| json!({ "region": region, "digest": digest }));
             let ages = header.ages.map(|(newer, older)| json!([newer, older]));
             let tick = u16::from_le_bytes([bytes[0], bytes[1]]);
-            let value = json!({ "tick": tick, "ages": ages, "digest": digest, "rest": hex(reader.rest()) });
+            let feedback = header
+                .feedback
+                .map(|(step, slack)| json!({ "step": step, "slack": slack.map(Slack::quarters) }));
+            let value = json!({
+                "tick": tick, "ages": ages, "feedback": feedback, "digest": digest, "rest": hex(reader.rest()),
+            });
             case(name, Value::Null, bytes, value)
         })
         .collect();
     let bad: [(&str, &[u8]); 8] = [
         ("no flags", &[1, 0]),
-        ("flag 6", &[1, 0, 64]),
         ("flag 7", &[1, 0, 128]),
+        ("feedback that is cut off", &[1, 0, 64, 1, 0]),
         ("a second age alone", &[1, 0, 2, 4]),
         ("an age of zero", &[1, 0, 1, 0]),
         ("an older age that is not older", &[1, 0, 3, 4, 4]),

@@ -16,6 +16,7 @@
 //! building on it.
 
 mod object;
+pub mod predict;
 mod property;
 mod snapshot;
 
@@ -27,6 +28,7 @@ use crate::class::{Class, ClassId};
 use crate::codec::Codes;
 use crate::limits::VISIBLE_MAX;
 use crate::property::PropertyInbox;
+use crate::snapshot::Feedback;
 use crate::world::ClassTable;
 pub use object::ClientObject;
 
@@ -85,6 +87,8 @@ pub struct ReplicaClient {
     leaves: Vec<Option<Tick>>,
     in_sight: usize,
     newest: Option<Tick>,
+    /// The newest, and the tick of its snapshot.
+    feedback: Option<(Tick, Feedback)>,
     /// Text and bytes of the object that is being read.
     contents: Contents,
     events: VecDeque<ClientEvent>,
@@ -132,6 +136,7 @@ impl ReplicaClient {
             leaves: Vec::new(),
             in_sight: 0,
             newest: None,
+            feedback: None,
             contents: Contents::default(),
             events: VecDeque::new(),
             refusals: VecDeque::new(),
@@ -143,6 +148,18 @@ impl ReplicaClient {
     /// The newest tick of which anything arrived.
     pub fn newest(&self) -> Option<Tick> {
         self.newest
+    }
+
+    /// What became of this client's inputs, as far as the server has told.
+    pub fn feedback(&self) -> Option<Feedback> {
+        self.feedback.map(|(_, feedback)| feedback)
+    }
+
+    /// An object in sight whose newest state is that of the newest feedback, and the step after which it was so: what a
+    /// prediction is compared with. `None` if the snapshot said nothing of the object; how it was then is not known.
+    pub fn confirmed(&self, alias: Alias) -> Option<(Tick, &ClientObject)> {
+        let (tick, feedback) = self.feedback?;
+        self.object(alias).filter(|object| object.tick() == tick).map(|object| (feedback.step, object))
     }
 
     /// How many objects are in sight.

@@ -24,6 +24,7 @@ mod existence;
 mod experience;
 mod flight;
 mod held;
+pub mod input_queue;
 pub mod interest;
 mod page;
 mod peer;
@@ -41,6 +42,7 @@ use crate::bits::Bits;
 use crate::codec::Codes;
 use crate::digest::REGIONS_MAX;
 use crate::property::PropertyCounters;
+use crate::snapshot::{Feedback, nearest_tick};
 use crate::world::{ObjectIndex, World, WorldError};
 use append::{Appending, Gaps, Scribe};
 use audit::Digests;
@@ -201,6 +203,14 @@ impl ReplicaServer {
         }
     }
 
+    /// What became of a peer's inputs: said before [`select`](ReplicaServer::select), all snapshots of that tick carry it,
+    /// and there is one even if there is nothing else to say. Not said, it costs nothing.
+    pub fn set_feedback(&mut self, peer: ReplicaPeer, feedback: Feedback) {
+        if let Some(peer) = find(&mut self.peers, peer) {
+            peer.next_feedback = Some(feedback);
+        }
+    }
+
     /// Begins the next tick: commits the world and brings interest up to date.
     pub fn begin_tick(&mut self) -> Result<Tick, WorldError> {
         self.tick = self.tick.next();
@@ -355,8 +365,7 @@ impl ReplicaServer {
 
     /// The peer could not read the snapshot of this tick: nothing builds on it any more. The tick is as the peer counts.
     pub fn handle_refusal(&mut self, peer: ReplicaPeer, tick: Tick) {
-        let distance = (tick.0 as u16).wrapping_sub(self.tick.0 as u16) as i16;
-        let tick = Tick(self.tick.0.wrapping_add_signed(distance.into()));
+        let tick = nearest_tick(tick.0 as u16, self.tick);
         if let Some(peer) = find(&mut self.peers, peer) {
             peer.handle_refusal(tick);
         }

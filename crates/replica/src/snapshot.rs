@@ -1,8 +1,9 @@
 //! The frame of a snapshot, shared by both halves.
 //!
 //! ```text
-//!   tick u16 │ flags u8 │ [age1 u8] │ [age2 u8] │ [digest] │ [leaves] │ [enters] │ [updates]
+//!   tick u16 │ flags u8 │ [age1 u8] │ [age2 u8] │ [feedback] │ [digest] │ [leaves] │ [enters] │ [updates]
 //!
+//!   feedback  step u16 │ slack i8                                 see `Feedback`
 //!   digest    region u16 │ u32                                    see `digest`
 //!   leaves    count │ slot u16, generation u8, age …
 //!   enters    count │ entry …                                     see `entry`
@@ -12,7 +13,7 @@
 //! Counts and ages of leaves are varints. Most objects of a snapshot build on the same two baselines, so those are
 //! named once, and an update says with one bit that it uses them, or with two that it uses those that were named last.
 
-use netloom_wire::{BitReader, ByteReader, ReadError};
+use netloom_wire::{BitReader, ByteReader, ReadError, Tick};
 
 use crate::limits::VISIBLE_MAX;
 
@@ -34,6 +35,8 @@ impl Flags {
 
     /// A digest of what rests.
     pub const DIGEST: Flags = Flags(32);
+    /// What became of the receiver's inputs.
+    pub const FEEDBACK: Flags = Flags(64);
 
     /// Whether a flag is set.
     pub const fn contains(self, flag: Flags) -> bool {
@@ -49,6 +52,48 @@ impl Flags {
 /// The baselines of an update: ages in ticks, the newer first.
 pub type Ages = (u32, Option<u32>);
 
+/// What became of a client's inputs, as every snapshot tells it that has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feedback {
+    /// The newest step that the server has simulated, with this client's input or with what took its place. What the
+    /// snapshot says of the client's objects is how they were after it.
+    pub step: Tick,
+    /// How early inputs come.
+    pub slack: Option<Slack>,
+}
+
+impl Feedback {
+    /// Bytes that it takes.
+    pub(crate) const BYTES: usize = 3;
+
+    pub(crate) fn write(self) -> [u8; Feedback::BYTES] {
+        let [low, high] = (self.step.0 as u16).to_le_bytes();
+        [low, high, self.slack.map_or(i8::MIN, |slack| slack.0) as u8]
+    }
+}
+
+/// How long before its step an input reached the server, in quarters of a step, −127 to 127; negative if it came too late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Slack(i8);
+
+impl Slack {
+    /// The nearest that can be told.
+    pub fn from_steps(steps: f64) -> Slack {
+        // NaN becomes 0.
+        Slack((steps * 4.0).round().clamp(-127.0, 127.0) as i8)
+    }
+
+    /// In steps.
+    pub fn steps(self) -> f64 {
+        f64::from(self.0) / 4.0
+    }
+
+    /// As on the wire.
+    pub fn quarters(self) -> i8 {
+        self.0
+    }
+}
+
 /// The start of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -56,8 +101,16 @@ pub struct Header {
     pub flags: Flags,
     /// The baselines that most updates use.
     pub ages: Option<Ages>,
+    /// The low 16 bits of the newest simulated step, and how early inputs come.
+    pub feedback: Option<(u16, Option<Slack>)>,
     /// The digest of a region.
     pub digest: Option<(u16, u32)>,
+}
+
+/// The tick that ends in these 16 bits and is nearest to another; of two equally near, the older.
+pub(crate) fn nearest_tick(low: u16, near: Tick) -> Tick {
+    let distance = low.wrapping_sub(near.0 as u16) as i16;
+    Tick(near.0.wrapping_add_signed(distance.into()))
 }
 
 /// Refuses a slot that no alias has.
@@ -70,7 +123,7 @@ pub fn read_header(payload: &[u8]) -> Result<(Header, ByteReader<'_>), ReadError
     let mut reader = ByteReader::new(payload);
     reader.read_u16()?;
     let flags = Flags(reader.read_u8()?);
-    if flags.0 >= 64 || (flags.contains(Flags::SECOND_AGE) && !flags.contains(Flags::AGE)) {
+    if flags.0 >= 128 || (flags.contains(Flags::SECOND_AGE) && !flags.contains(Flags::AGE)) {
         return Err(ReadError::ReservedBits);
     }
     let mut age = |flag| match flags.contains(flag) {
@@ -82,11 +135,18 @@ pub fn read_header(payload: &[u8]) -> Result<(Header, ByteReader<'_>), ReadError
         (Some(newer), older) if newer > 0 && older.is_none_or(|older| older > newer) => Some((newer, older)),
         _ => return Err(ReadError::OutOfRange),
     };
+    let feedback = match flags.contains(Flags::FEEDBACK) {
+        true => {
+            let (step, slack) = (reader.read_u16()?, reader.read_i8()?);
+            Some((step, (slack != i8::MIN).then_some(Slack(slack))))
+        }
+        false => None,
+    };
     let digest = match flags.contains(Flags::DIGEST) {
         true => Some((reader.read_u16()?, reader.read_u32()?)),
         false => None,
     };
-    Ok((Header { flags, ages, digest }, reader))
+    Ok((Header { flags, ages, feedback, digest }, reader))
 }
 
 /// Which baselines the updates of a snapshot use, one after the other.

@@ -168,7 +168,11 @@ mod tests {
             witness.check(&mut client);
             assert_eq!(client.poll_mismatch(), None);
         }
-        assert_eq!(Flags(flags), Flags(63), "every part of a snapshot");
+        assert_eq!(
+            Flags(flags),
+            Flags(63),
+            "every part of a snapshot but feedback, which its server does not give"
+        );
         assert_eq!(client.len(), 8);
         assert!(RECORDING.properties.len() > 10);
     }

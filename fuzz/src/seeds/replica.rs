@@ -13,6 +13,7 @@ use crate::replica::{RECORDING, classes};
 pub fn seeds() -> Vec<Seed> {
     let mut seeds = entries();
     seeds.extend(updates());
+    seeds.extend(inputs());
     seeds.extend(properties());
     seeds.extend(snapshots());
     seeds.extend(pairs());
@@ -84,6 +85,23 @@ fn updates() -> Vec<Seed> {
     seeds.push(seed(target, "singles", &[&[0, 3, 2], &pattern]));
     seeds.push(seed(target, "wild_words", &[&[0x80, 1, 2], &pattern, &pattern]));
     seeds
+}
+
+/// Setting, window, first step; then messages, bytes and steps.
+fn inputs() -> Vec<Seed> {
+    let target = "replica_input";
+    let hear =
+        |offset: u16, count: u8| [&[0][..], &offset.to_le_bytes(), &[count - 1, 0, 1, 0, 1, 1]].concat();
+    let game: Vec<u8> = (0..30).flat_map(|step| [&hear(0x84, 8)[..], &[2 + step % 2 * 4]].concat()).collect();
+    let lossy: Vec<u8> =
+        (0..20).flat_map(|step| [&hear(0x80 + step % 7, 20)[..], &[14, 2]].concat()).collect();
+    let own = [&[1, 20, 0, 5, 0, 3, 7, 0xaa][..], &[0x55; 16]].concat();
+    let burst = [hear(0xb0, 64), hear(0xd0, 64), vec![2, 2, 34, 2, 250, 2]].concat();
+    vec![
+        seed(target, "per_tick", &[&[1 + (15 << 2), 63, 0, 1, 0, 0], &game, &own, &[254]]),
+        seed(target, "per_input", &[&[2, 63, 0xfd, 0xff, 0xff, 0xff], &game, &burst, &game]),
+        seed(target, "late_and_early", &[&[0, 15, 0xf0, 0xff, 0, 0], &lossy, &own, &burst, &lossy]),
+    ]
 }
 
 fn properties() -> Vec<Seed> {

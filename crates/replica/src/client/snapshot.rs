@@ -8,23 +8,18 @@ use crate::codec::{self, Baseline};
 use crate::digest::{REGION_SLOTS, REGIONS_MAX, object_digest, placed};
 use crate::entry::{Entry, read_entry};
 use crate::limits::{EXISTENCE_PER_SNAPSHOT_MAX, VISIBLE_MAX, WORDS_MAX};
-use crate::snapshot::{Baselines, Flags, Header, check_slot, read_header};
+use crate::snapshot::{Baselines, Feedback, Flags, Header, check_slot, nearest_tick, read_header};
 
 /// The full tick of a snapshot: the one nearest to the newest so far.
 pub fn tick(payload: &[u8], newest: Option<Tick>) -> Result<Tick, ReadError> {
     let truncated = ByteReader::new(payload).read_u16()?;
-    Ok(match newest {
-        None => Tick(truncated.into()),
-        Some(newest) => {
-            let distance = truncated.wrapping_sub(newest.0 as u16) as i16;
-            Tick(newest.0.wrapping_add_signed(distance.into()))
-        }
-    })
+    Ok(newest.map_or(Tick(truncated.into()), |newest| nearest_tick(truncated, newest)))
 }
 
 impl ReplicaClient {
     pub(super) fn apply(&mut self, tick: Tick, payload: &[u8]) -> Result<(), SnapshotError> {
         let (header, mut reader) = read_header(payload)?;
+        self.note_feedback(tick, &header);
         if header.flags.contains(Flags::LEAVES) {
             for _ in 0..reader.read_varint_up_to(EXISTENCE_PER_SNAPSHOT_MAX as u64)? {
                 let alias = Alias { slot: reader.read_u16()?, generation: reader.read_u8()? };
@@ -51,6 +46,17 @@ impl ReplicaClient {
             self.compare(region, digest)?;
         }
         Ok(())
+    }
+
+    /// Keeps the newest feedback. A step is known by 16 bits; the first is taken as it is.
+    fn note_feedback(&mut self, tick: Tick, header: &Header) {
+        let Some((low, slack)) = header.feedback else { return };
+        let step = match self.feedback {
+            Some((of, _)) if !tick.is_newer_than(of) => return,
+            Some((_, before)) => nearest_tick(low, before.step),
+            None => Tick(low.into()),
+        };
+        self.feedback = Some((tick, Feedback { step, slack }));
     }
 
     /// Compares what is here with what the server says.

@@ -19,7 +19,7 @@ use super::priority::Cadence;
 use super::wanted::{Found, Key};
 use crate::bits::ones;
 use crate::codec::{Codes, SmallCode, gap_code};
-use crate::snapshot::{Ages, Baselines, Flags};
+use crate::snapshot::{Ages, Baselines, Feedback, Flags};
 
 /// Gaps whose code is at hand.
 const GAPS_KEPT: usize = 128;
@@ -124,17 +124,22 @@ impl Appending<'_> {
         let room = out.len().min(peer.outlook.budget_left);
         let out = &mut out[..room];
         let ages = peer.first_ages(tick);
-        let has_others =
-            peer.audit_due.is_some() || !peer.leaves_due.is_empty() || !peer.entries_due.is_empty();
+        let has_others = peer.is_feedback_due
+            || peer.audit_due.is_some()
+            || !peer.leaves_due.is_empty()
+            || !peer.entries_due.is_empty();
         if ages.is_none() && !has_others {
             return None;
         }
         let mut at = 3 + ages.map_or(0, |(_, older)| if older.is_some() { 2 } else { 1 });
-        if out.len() <= at {
+        let feedback = peer.feedback.map(Feedback::write);
+        let feedback_at = at..at + feedback.map_or(0, |bytes| bytes.len());
+        at = feedback_at.end;
+        if out.len() < at + usize::from(!peer.is_feedback_due) {
             return None;
         }
         peer.flights.begin(sequence, tick);
-        let mut flags = Flags::default();
+        let mut flags = if peer.is_feedback_due { Flags::FEEDBACK } else { Flags::default() };
         if let Some((region, digest)) = peer.audit_due
             && out.len() >= at + AUDIT_BYTES
         {
@@ -167,6 +172,11 @@ impl Appending<'_> {
         if flags == Flags::default() {
             peer.flights.cancel();
             return None;
+        }
+        if let Some(feedback) = feedback {
+            out[feedback_at].copy_from_slice(&feedback);
+            flags = flags.with(Flags::FEEDBACK);
+            peer.is_feedback_due = false;
         }
         write_header(tick, flags, ages, out);
         written.bytes = at as u64;

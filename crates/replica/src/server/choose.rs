@@ -61,6 +61,8 @@ impl Peer {
     ) {
         self.look(scene, &mut worker.interest);
         self.find_existence(scene);
+        self.feedback = self.next_feedback.take();
+        self.is_feedback_due = self.feedback.is_some();
         if let Heartbeat::Resend { ticks } = choosing.heartbeat {
             self.add_heartbeats(budget_bytes, ticks);
         }

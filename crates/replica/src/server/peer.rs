@@ -16,6 +16,7 @@ use super::priority::{Accounts, Cadence, Phases, ViewCone};
 use super::slots::{Phase, Slot, Slots};
 use crate::bits::{Bits, ones};
 use crate::property::PropertyPeer;
+use crate::snapshot::Feedback;
 use crate::world::{Object, ObjectIndex, OwnerId, TeamId, World};
 
 /// How many refused ticks are remembered, for acknowledgements that come later.
@@ -77,6 +78,10 @@ pub(super) struct Peer {
     pub audited: usize,
     pub audits_due: u64,
     pub audit_due: Option<(u16, u32)>,
+    /// What became of its inputs: for the next tick, for this one, and whether no snapshot has told it yet.
+    pub next_feedback: Option<Feedback>,
+    pub feedback: Option<Feedback>,
+    pub is_feedback_due: bool,
     /// Fields of which every value arrives.
     pub properties: PropertyPeer,
     /// Slots that the peer has since the last selection.
@@ -163,6 +168,9 @@ impl Peer {
             audited: 0,
             audits_due: 0,
             audit_due: None,
+            next_feedback: None,
+            feedback: None,
+            is_feedback_due: false,
             properties: PropertyPeer::new(world.property_log()),
             arrived: Vec::new(),
             settling: Vec::new(),
