@@ -13,3 +13,4 @@ mod places;
 mod secrecy;
 mod server;
 mod stage;
+mod view;

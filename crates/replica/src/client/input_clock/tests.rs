@@ -99,7 +99,9 @@ impl Loop {
     }
 
     fn run(&mut self, seconds: u64) {
-        (0..seconds * 1_000_000 / FRAME_US).for_each(|_| drop(self.frame(FRAME_US)));
+        for _ in 0..seconds * 1_000_000 / FRAME_US {
+            self.frame(FRAME_US);
+        }
     }
 
     /// The mean slack of the last `seconds`, after running for so long.

@@ -188,9 +188,7 @@ impl Rings {
         if number > 0 && !knot.jumped {
             let before = self.knot(row, number - 1);
             let seconds = (knot.time_us - knot.from_us).max(1) as f32 * 1e-6;
-            if knot.velocity.is_none() {
-                speed = length(apart(before, knot)) / seconds;
-            }
+            speed = speed.max(length(apart(before, knot)) / seconds);
             spin = arc_radians(before.pose.rotation, knot.pose.rotation) / seconds;
         }
         (speed, spin)

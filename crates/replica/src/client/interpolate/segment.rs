@@ -18,6 +18,8 @@ use super::ring::{Knot, apart};
 /// A velocity that would carry an object further than this many times the way that it went is not its motion here, but
 /// that of a bounce or a correction: a curve through it would overshoot.
 const VELOCITY_SANE: f32 = 2.0;
+/// Both velocities together may miss the way by this part of it.
+const MISSED_MAX: f32 = 0.5;
 /// Ways shorter than this are rounding, and say nothing about velocities.
 const ROUNDING_METRES: f32 = 0.05;
 
@@ -136,12 +138,16 @@ impl Segment {
     }
 }
 
-/// The velocities at both ends as ways per segment, if both are known and could belong to this motion.
+/// The velocities at both ends as ways per segment, if both are known and could belong to this motion: neither is out of
+/// proportion, and together they would bring it about where it came. A field that the game never sets fails the second.
 fn tangents(before: &Knot, after: &Knot, way: [f32; 3], seconds: f32) -> Option<([f32; 3], [f32; 3])> {
-    let limit = VELOCITY_SANE * length(way) + ROUNDING_METRES;
-    let tangent = |velocity: [f32; 3]| {
-        let tangent = velocity.map(|axis| axis * seconds);
-        (length(tangent) <= limit).then_some(tangent)
-    };
-    Some((tangent(before.velocity?)?, tangent(after.velocity?)?))
+    let tangent = |velocity: [f32; 3]| velocity.map(|axis| axis * seconds);
+    let (m0, m1) = (tangent(before.velocity?), tangent(after.velocity?));
+    let distance = length(way);
+    let limit = VELOCITY_SANE * distance + ROUNDING_METRES;
+    let missed = std::array::from_fn(|axis| (m0[axis] + m1[axis]) / 2.0 - way[axis]);
+    let is_sane = length(m0) <= limit
+        && length(m1) <= limit
+        && length(missed) <= MISSED_MAX * distance + ROUNDING_METRES;
+    is_sane.then_some((m0, m1))
 }
