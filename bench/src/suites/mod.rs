@@ -6,9 +6,10 @@ use clap::builder::PossibleValue;
 
 mod core;
 mod replica;
+mod time;
 
 /// All suites, in the order in which `--help` shows them.
-pub const SUITES: &[Suite] = &[core::SUITE, replica::SUITE];
+pub const SUITES: &[Suite] = &[core::SUITE, replica::SUITE, time::SUITE];
 
 /// One area's benchmarks.
 pub struct Suite {

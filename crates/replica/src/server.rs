@@ -28,6 +28,7 @@ pub mod interest;
 mod peer;
 pub mod phases;
 pub mod priority;
+pub mod rewind;
 pub mod setting;
 mod slots;
 mod wanted;

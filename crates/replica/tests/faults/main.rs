@@ -10,6 +10,7 @@ mod codes;
 mod dirty;
 mod lifetimes;
 mod places;
+mod rewind;
 mod secrecy;
 mod server;
 mod stage;
