@@ -177,7 +177,7 @@ impl ServerClock {
         self.lateness.interval()
     }
 
-    /// The delay with which 95 % of the recent snapshots would have come before the view reached the end of what was
+    /// The delay with which 98 % of the recent snapshots would have come before the view reached the end of what was
     /// there: interval, jitter and loss together.
     pub fn needed_delay(&self) -> Micros {
         self.lateness.needed()

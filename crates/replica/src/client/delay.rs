@@ -5,7 +5,7 @@
 //! needed depends on the connection and changes with it.
 //!
 //! ```text
-//!   wanted = max(setting, 1.5 × send interval, delay that would have sufficed for 95 % of the snapshots + 5 ms)
+//!   wanted = max(setting, 1.5 × send interval, delay that would have sufficed for 98 % of the snapshots + 5 ms)
 //!
 //!   delay     ┌───────────────┐              up as soon as more is wanted
 //!          ───┘               └──────        down when less was wanted for four seconds, to the most of that time

@@ -176,7 +176,7 @@ fn a_lerp_of_359_degrees_to_1_goes_the_long_way_and_ours_the_short_one() {
     }
     objects.advance(Micros(TICK_US / 2));
     let degrees = degrees_of(objects.shown(0).unwrap().pose.rotation);
-    assert!(degrees < 0.01 || degrees > 359.99, "{degrees}");
+    assert!(!(0.01..=359.99).contains(&degrees), "{degrees}");
 }
 
 /// X-U26: no clock is described; the first packet's delay would stay in the reading for ever.

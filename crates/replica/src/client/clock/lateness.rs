@@ -122,7 +122,7 @@ impl Lateness {
             figures[found] = late_us(sample) + gap_us;
             found += 1;
         }
-        self.needed_us = percentile(&mut figures[..found], 95).unwrap_or(0);
+        self.needed_us = percentile(&mut figures[..found], 98).unwrap_or(0);
     }
 
     fn before_newest(&self, back: usize) -> &Sample {

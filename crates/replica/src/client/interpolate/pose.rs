@@ -134,8 +134,8 @@ mod tests {
             let frame = Pose { position: at, rotation: outer };
             let pose = Pose { position: offset, rotation: inner };
             let back = frame.inward(&frame.outward(&pose));
-            for axis in 0..3 {
-                prop_assert!((back.position[axis] - offset[axis]).abs() < 1e-4);
+            for (axis, offset) in back.position.iter().zip(offset) {
+                prop_assert!((axis - offset).abs() < 1e-4);
             }
             prop_assert!(arc_radians(back.rotation, inner) < 1e-3);
         }

@@ -3,6 +3,8 @@ use netloom_wire::{ObjectId, Profile, Schema};
 
 use super::*;
 use crate::class::ClassId;
+use crate::client::noise::Noise;
+use crate::client::{DELAY_MAX, Source};
 use crate::codec::Codes;
 use crate::server::{PeerConfig, ReplicaPeer, ReplicaServer, ServerConfig};
 use crate::world::{ClassTable, ObjectIndex, OwnerId, Spawn, World, WorldConfig};
@@ -33,6 +35,10 @@ struct Game {
     /// Ticks of which nothing arrives.
     lost: std::ops::Range<u64>,
     tick: u64,
+    noise: Noise,
+    jitter_us: u64,
+    loss: f64,
+    tick_us: u64,
 }
 
 impl Game {
@@ -43,7 +49,22 @@ impl Game {
         let client = ReplicaClient::new(ClassTable::new(classes()).unwrap(), Codes::generic());
         let view = View::new(ViewConfig::default()).unwrap();
         let (arriving, lost) = (Vec::new(), 0..0);
-        Game { server, peer, client, view, sequence: 0, now_us: 0, next_us: 0, arriving, lost, tick: 0 }
+        Game {
+            server,
+            peer,
+            client,
+            view,
+            sequence: 0,
+            now_us: 0,
+            next_us: 0,
+            arriving,
+            lost,
+            tick: 0,
+            noise: Noise(9),
+            jitter_us: 0,
+            loss: 0.0,
+            tick_us: TICK_US,
+        }
     }
 
     fn spawn(&mut self, id: u64, class: u8) -> ObjectIndex {
@@ -60,10 +81,12 @@ impl Game {
         self.server.select(self.peer, 10_000);
         let mut out = [0; 1_150];
         while let Some(length) = self.server.poll_snapshot(self.peer, self.sequence, &mut out) {
-            if self.lost.contains(&self.tick) {
+            let late_us = (self.noise.unit() * self.jitter_us as f64) as u64;
+            if self.lost.contains(&self.tick) || self.noise.unit() < self.loss {
                 self.server.handle_outcome(self.peer, self.sequence, false);
             } else {
-                self.arriving.push((self.now_us + 40_000, self.sequence, out[..length].to_vec()));
+                self.arriving.push((self.now_us + 40_000 + late_us, self.sequence, out[..length].to_vec()));
+                self.arriving.sort();
             }
             self.sequence += 1;
         }
@@ -73,7 +96,7 @@ impl Game {
     fn frame(&mut self, write: &mut impl FnMut(&mut Game)) {
         self.now_us += FRAME_US;
         if self.now_us >= self.next_us {
-            self.next_us += TICK_US;
+            self.next_us += self.tick_us;
             write(self);
             self.send();
         }
@@ -142,6 +165,54 @@ fn view_time_never_goes_back_and_runs_at_nearly_real_time() {
         before = time;
     }
     assert!(game.view.delay().delay().0 > 240_000);
+}
+
+/// The part of the frames in which the walker is shown between two states, and the furthest that it is shown from where
+/// it was.
+fn watch(game: &mut Game, walker: ObjectIndex, frames: u32) -> (f64, f64) {
+    let (mut between, mut worst) = (0, 0.0f64);
+    for _ in 0..frames {
+        game.frame(&mut walk(walker));
+        let shown = game.view.sample(game.alias(0)).unwrap();
+        between += u32::from(shown.source == Source::Between);
+        let truth = game.view.time().unwrap().0 as f64 / game.tick_us as f64;
+        worst = worst.max((shown.pose.position[0] - truth).abs());
+    }
+    (f64::from(between) / f64::from(frames), worst)
+}
+
+#[test]
+fn the_delay_covers_jitter_and_loss_and_shrinks_when_they_are_over() {
+    let mut game = Game::new();
+    let walker = game.spawn(1, 0);
+    (game.jitter_us, game.loss) = (60_000, 0.1);
+    game.run(900, walk(walker));
+    let delay = game.view.delay().delay();
+    assert!(delay.0 > 150_000 && delay < DELAY_MAX, "{delay:?}");
+    let (between, worst) = watch(&mut game, walker, 1_200);
+    assert!(between > 0.96 && worst < 1.5, "between two states in {between} of the frames, {worst} m off");
+    (game.jitter_us, game.loss) = (0, 0.0);
+    game.run(1_800, walk(walker));
+    assert!(game.view.delay().delay().0 < 102_000, "{:?}", game.view.delay().delay());
+    assert_eq!(game.view.poll_resync(), None);
+}
+
+#[test]
+fn delays_from_50_to_500_ms_at_20_and_10_hertz_have_states_on_both_sides() {
+    for ticks_per_second in [20.0, 10.0] {
+        for delay_ms in [50, 100, 500] {
+            let mut game = Game::new();
+            let delay = DelayConfig { delay: Micros::from_millis(delay_ms), ..DelayConfig::default() };
+            game.view = View::new(ViewConfig { ticks_per_second, delay, ..ViewConfig::default() }).unwrap();
+            (game.tick_us, game.jitter_us) = ((1e6 / ticks_per_second) as u64, 15_000);
+            let walker = game.spawn(1, 0);
+            game.run(900, walk(walker));
+            let (between, worst) = watch(&mut game, walker, 600);
+            let at =
+                format!("{delay_ms} ms at {ticks_per_second} Hz: {between} of the frames, {worst} m off");
+            assert!(between > 0.98 && worst < 0.5, "{at}");
+        }
+    }
 }
 
 #[test]
@@ -223,7 +294,7 @@ fn velocities_of_the_server_are_used() {
     game.lost = game.tick + 1..game.tick + 7;
     game.run(18, walk(walker));
     let shown = game.view.sample(game.alias(0)).unwrap();
-    assert_eq!(shown.source, crate::client::Source::Extrapolated);
+    assert_eq!(shown.source, Source::Extrapolated);
     let expected = game.view.time().unwrap().0 as f64 / TICK_US as f64;
     assert!((shown.pose.position[0] - expected).abs() < 0.05, "{shown:?}, expected {expected}");
 }
