@@ -18,17 +18,17 @@
 //! That much is what the server said. What the player sees of it, smoothly and at which time, is the matter of [`View`];
 //! which step of the simulation the player's own inputs are for, that of [`InputClock`].
 
-mod clock;
-mod delay;
-mod events;
-mod input_clock;
-mod interpolate;
+pub mod clock;
+pub mod delay;
+pub mod events;
+pub mod input_clock;
+pub mod interpolate;
 #[cfg(test)]
 mod noise;
 mod object;
 mod property;
 mod snapshot;
-mod view;
+pub mod view;
 
 use std::collections::VecDeque;
 

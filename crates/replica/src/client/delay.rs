@@ -101,7 +101,7 @@ impl ViewDelay {
             (self.target, self.calm) = (wanted, None);
             return;
         }
-        // The setting itself is taken at once: somebody moved it.
+        // A little less is not worth a change, unless it is the setting itself.
         if wanted + HYSTERESIS > self.target && wanted > self.config.delay {
             self.calm = None;
             return;

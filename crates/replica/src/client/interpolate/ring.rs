@@ -36,6 +36,8 @@ pub(super) struct Knot {
     pub jumped: bool,
 }
 
+const _: () = assert!(size_of::<Knot>() == 80, "the documentation of the module above says so");
+
 const EMPTY: Knot = Knot {
     time_us: 0,
     from_us: 0,
