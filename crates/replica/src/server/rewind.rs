@@ -17,7 +17,7 @@
 //! |---|---|
 //! | [`Rewind::track`] | which objects can be hit, where ([`HitModel`]), and by whom (groups) |
 //! | [`Rewind::record`] | once per step: where they are |
-//! | [`Rewind::view`] | with every input: what the client claims to have seen becomes a time that is believed ([`view`]) |
+//! | [`Rewind::view`] | with every input: what the client claims to have seen becomes a time that is believed ([`ViewTracker`]) |
 //! | [`Rewind::ray`], [`Rewind::overlap`] | what was hit at that time |
 //!
 //! In a step: simulate the inputs, record, then judge the shots. A shot begins at the eye of the shooter where the server has
@@ -85,10 +85,10 @@ mod geometry;
 mod history;
 mod places;
 mod query;
-mod shape;
+pub mod shape;
 #[cfg(test)]
 mod tests;
-mod view;
+pub mod view;
 
 use netloom_wire::{Micros, Tick};
 
