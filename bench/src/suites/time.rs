@@ -2,6 +2,7 @@
 //!
 //! Each area is a file with one `measure`, which hands back its rows and what it allocated; they share nothing else.
 
+mod interpolate;
 mod predict;
 mod rewind;
 
@@ -27,7 +28,7 @@ struct Measured {
 }
 
 fn run(options: &Options) -> Result<Report, BenchError> {
-    let areas = [predict::measure(options)?, rewind::measure(options)?];
+    let areas = [interpolate::measure(options)?, predict::measure(options)?, rewind::measure(options)?];
     let allocations: u64 = areas.iter().map(|area| area.allocations).sum();
     let notes = areas.iter().flat_map(|area| area.notes).map(|note| note.to_string()).collect();
     let mut rows: Vec<Row> = areas.into_iter().flat_map(|area| area.rows).collect();

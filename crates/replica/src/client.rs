@@ -14,11 +14,22 @@
 //! kept all the same: the server may build on them. What cannot be decoded, because a state is missing or the object
 //! is unknown, ends the reading of that snapshot; [`ReplicaClient::poll_refusal`] tells the server, which stops
 //! building on it.
+//!
+//! That much is what the server said. What the player sees of it, smoothly and at which time, is the matter of [`View`];
+//! which step of the simulation the player's own inputs are for, that of [`InputClock`].
 
+pub mod clock;
+pub mod delay;
+pub mod events;
+pub mod input_clock;
+pub mod interpolate;
+#[cfg(test)]
+mod noise;
 mod object;
 pub mod predict;
 mod property;
 mod snapshot;
+pub mod view;
 
 use std::collections::VecDeque;
 
@@ -30,7 +41,15 @@ use crate::limits::VISIBLE_MAX;
 use crate::property::PropertyInbox;
 use crate::snapshot::Feedback;
 use crate::world::ClassTable;
+pub use clock::{Resync, ServerClock};
+pub use delay::{DELAY_MAX, DELAY_MIN, DelayConfig, ViewDelay};
+pub use events::{DueEvent, EVENTS_MAX, EventCounters, EventRefused, ViewEvents, ViewEventsConfig, When};
+pub use input_clock::{InputClock, InputClockConfig, Steps};
+pub use interpolate::{
+    EXTRAPOLATION_MAX, Interpolator, InterpolatorConfig, Jump, Pose, Shown, Source, State,
+};
 pub use object::ClientObject;
+pub use view::{View, ViewConfig, ViewTick};
 
 /// Events and refusals that wait to be polled; the oldest give way.
 const WAITING_MAX: usize = 4 * VISIBLE_MAX;
@@ -49,6 +68,28 @@ pub enum ClientEvent {
     Refreshed(Alias),
     /// An object is no longer in sight.
     Left(Alias),
+}
+
+/// What a snapshot did to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Which object.
+    pub alias: Alias,
+    /// What happened to it.
+    pub kind: ChangeKind,
+    /// If it jumped, a tick before which it did not: the jump lies after that.
+    pub jumped_since: Option<Tick>,
+}
+
+/// The ways in which a snapshot changes an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It came into sight, or is told anew with another parent, profile, origin or owner.
+    Entered,
+    /// There is one more state of it, of the tick of the snapshot.
+    Updated,
+    /// It is no longer in sight.
+    Left,
 }
 
 /// A snapshot that could not be read to its end: the server must not build on it.
@@ -92,9 +133,20 @@ pub struct ReplicaClient {
     /// Text and bytes of the object that is being read.
     contents: Contents,
     events: VecDeque<ClientEvent>,
+    /// Of the snapshot that was read last.
+    changes: Vec<Change>,
+    applied: Option<Applied>,
     refusals: VecDeque<Refusal>,
     mismatches: VecDeque<u16>,
     properties: PropertyInbox,
+}
+
+/// The snapshot that was read last.
+#[derive(Clone, Copy, Debug)]
+struct Applied {
+    tick: Tick,
+    /// Whether it was read to its end.
+    is_whole: bool,
 }
 
 /// The contents of some fields, one after the other.
@@ -139,6 +191,8 @@ impl ReplicaClient {
             feedback: None,
             contents: Contents::default(),
             events: VecDeque::new(),
+            changes: Vec::new(),
+            applied: None,
             refusals: VecDeque::new(),
             mismatches: VecDeque::new(),
             properties: PropertyInbox::new(PROPERTY_HOLD_TICKS),
@@ -193,6 +247,11 @@ impl ReplicaClient {
         self.events.pop_front()
     }
 
+    /// What the last call of [`handle_snapshot`](ReplicaClient::handle_snapshot) changed, in the order in which it did.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
     /// The next snapshot that the server must be told of.
     pub fn poll_refusal(&mut self) -> Option<Refusal> {
         self.refusals.pop_front()
@@ -205,8 +264,11 @@ impl ReplicaClient {
 
     /// Takes in a snapshot. What it says before an error holds.
     pub fn handle_snapshot(&mut self, payload: &[u8]) -> Result<Tick, SnapshotError> {
+        self.changes.clear();
+        self.applied = None;
         let tick = snapshot::tick(payload, self.newest)?;
         let applied = self.apply(tick, payload);
+        self.applied = Some(Applied { tick, is_whole: applied.is_ok() });
         let is_refused = applied.is_err();
         #[cfg(netloom_mutations)]
         let is_refused = is_refused && !crate::mutation::is(crate::mutation::Mutation::RefusalSwallowed);
@@ -227,5 +289,10 @@ impl ReplicaClient {
             self.events.pop_front();
         }
         self.events.push_back(event);
+        let (alias, kind) = match event {
+            ClientEvent::Entered(alias) | ClientEvent::Refreshed(alias) => (alias, ChangeKind::Entered),
+            ClientEvent::Left(alias) => (alias, ChangeKind::Left),
+        };
+        self.changes.push(Change { alias, kind, jumped_since: None });
     }
 }

@@ -255,11 +255,11 @@ fn transform_bit(class: &Class, first: usize) -> u64 {
     index.map_or(0, |index| 1 << index)
 }
 
-fn triple(words: &[i32]) -> netloom_wire::quantize::Words3 {
+pub(crate) fn triple(words: &[i32]) -> netloom_wire::quantize::Words3 {
     netloom_wire::quantize::Words3 { words: [words[0], words[1], words[2]], raw: words[3] != 0 }
 }
 
-fn rotation(words: &[i32], profile: Profile) -> Rotation {
+pub(crate) fn rotation(words: &[i32], profile: Profile) -> Rotation {
     match profile.rotation_width() {
         Some(_) => Rotation::SmallestThree {
             largest: words[0] as u8 & 3,

@@ -2,7 +2,7 @@
 
 use netloom_wire::{Alias, BitReader, ByteReader, ReadError, Tick};
 
-use super::{ClientEvent, ClientObject, MISMATCHES_MAX, ReplicaClient, SnapshotError};
+use super::{Change, ChangeKind, ClientEvent, ClientObject, MISMATCHES_MAX, ReplicaClient, SnapshotError};
 use crate::class::ClassId;
 use crate::codec::{self, Baseline};
 use crate::digest::{REGION_SLOTS, REGIONS_MAX, object_digest, placed};
@@ -119,6 +119,8 @@ impl ReplicaClient {
                 self.contents.iter().for_each(|(field, content)| object.set_content(field, content));
             }
             object.insert(tick, &words[..class.word_count()], entry.teleport);
+            let jumped_since = entry.teleport.then(|| object.entered());
+            self.changes.push(Change { alias: entry.alias, kind: ChangeKind::Updated, jumped_since });
             return Ok(length);
         }
         let mut object = Box::new(ClientObject::new(entry, tick, class, &words));
@@ -186,7 +188,7 @@ impl ReplicaClient {
                 let words = object.state_at(at).ok_or(SnapshotError::MissingBaseline { slot, tick: at });
                 words.map(|words| Baseline { words, age })
             };
-            let (newer, older) = (state(newer)?, older.map(state).transpose()?);
+            let (newer_age, newer, older) = (newer, state(newer)?, older.map(state).transpose()?);
             let visible = class.visible(object.audience());
             self.contents.clear();
             let mut keep = |field: usize, content: &[u8]| self.contents.push(field, content);
@@ -199,6 +201,11 @@ impl ReplicaClient {
                 self.contents.iter().for_each(|(field, content)| object.set_content(field, content));
             }
             object.insert(tick, &words[..class.word_count()], decoded.teleported);
+            if object.is_in_sight() {
+                let jumped_since = decoded.teleported.then_some(Tick(tick.0.wrapping_sub(newer_age)));
+                let alias = object.alias();
+                self.changes.push(Change { alias, kind: ChangeKind::Updated, jumped_since });
+            }
         }
         reader.finish()?;
         Ok(())

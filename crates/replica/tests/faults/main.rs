@@ -15,3 +15,4 @@ mod rewind;
 mod secrecy;
 mod server;
 mod stage;
+mod view;

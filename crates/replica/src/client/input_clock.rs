@@ -1,0 +1,274 @@
+//! Which step of the simulation a client is at: so far ahead of the server that its inputs arrive in time.
+//!
+//! The input for step T must be at the server before the server simulates T. Too late and it is not used; too early and
+//! the player feels a delay that nobody needed. How early the newest input came, its *slack*, is known to the server
+//! only, and it says so in its snapshots:
+//!
+//! ```text
+//!   client   T ─┐  T+1   T+2   T+3   T+4           lead = client's position − now
+//!               └────── input T ──────┐
+//!   server                            ▼ slack ▶│ T
+//!                                                └── snapshot: the slack of T was … ──▶ client
+//! ```
+//!
+//! **Start.** One round trip, two steps and the jitter ahead of the server's time as it arrives.
+//!
+//! **Steering.** What a slack tells is about the lead that the client had when it made that input, a round trip ago. So
+//! the lead of every step is remembered, and `slack − lead` is smoothed: that is a property of the route alone, and does
+//! not move while the client corrects itself. The correction can therefore be quick without overshooting. It makes
+//! steps up to 5 % longer or shorter, until the expected slack is one step and the jitter. Without feedback the lead
+//! follows the clock and the round trip.
+//!
+//! **Breaks.** An error beyond a bound skips steps, or waits if the client is too far ahead. No step is given twice, unless
+//! the server's clock itself broke: then the count starts anew.
+
+use netloom_wire::{Micros, Tick};
+
+use super::clock::{ServerClock, signed};
+use crate::server::setting::SettingError;
+
+/// How much longer or shorter a step may be.
+const DILATION_MAX: f64 = 0.05;
+/// An error is gone in about this time, if the limit of the dilation allows.
+const SETTLE_US: f64 = 300_000.0;
+/// Slacks are smoothed over about so many.
+const SMOOTHING: f64 = 12.0;
+/// One slack moves the estimate no more than if it were off by this.
+const SURPRISE_US_MAX: f64 = 100_000.0;
+const SLACK_US_MAX: i64 = 5_000_000;
+/// Leads that are remembered: four seconds at 60 steps a second.
+const LEADS: usize = 256;
+/// Jitter beyond this is not waited for: the delay would be worse than the losses.
+const JITTER_MAX: Micros = Micros(150_000);
+/// The jitter that counts follows the measured one in about this time.
+const JITTER_SETTLE_US: f64 = 2_000_000.0;
+
+/// How a client counts its steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InputClockConfig {
+    /// Steps of the simulation a second, as the server has them: 1 to 1,000.
+    pub steps_per_second: f64,
+    /// The most steps that one call gives, 1 to 64: a slow frame must not make the next one slower.
+    pub steps_per_poll_max: u32,
+    /// An error of the lead beyond this skips or waits: 50 ms to 5 s.
+    pub resync: Micros,
+}
+
+impl Default for InputClockConfig {
+    fn default() -> InputClockConfig {
+        InputClockConfig { steps_per_second: 60.0, steps_per_poll_max: 8, resync: Micros::from_millis(400) }
+    }
+}
+
+/// The steps that are to be simulated now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// The first of them; meaningless if there is none.
+    pub first: Tick,
+    /// How many.
+    pub count: u32,
+    /// Steps before the first that were never given and never will be.
+    pub skipped: u32,
+}
+
+impl Steps {
+    /// Each of them.
+    pub fn iter(self) -> impl Iterator<Item = Tick> {
+        (0..self.count).map(move |number| self.first.plus(number))
+    }
+}
+
+/// The client's count of steps. See the [module](self).
+///
+/// ```
+/// use netloom_replica::client::{InputClock, InputClockConfig, ServerClock};
+/// use netloom_wire::Micros;
+///
+/// let mut server = ServerClock::new();
+/// server.handle_snapshot(Micros(0), Micros::from_secs(10));
+/// server.handle_rtt(Micros::from_millis(100));
+/// let mut input = InputClock::new(InputClockConfig::default())?;
+///
+/// let mut simulated = 0;
+/// for frame in 0..60 {
+///     let now = Micros(frame * 16_667);
+///     server.advance(now);
+///     for step in input.poll_steps(now, &server).iter() {
+///         simulated += 1; // simulate it, and send its input
+///     }
+///     // When a snapshot brings it: input.handle_slack(step, slack_us)
+/// }
+/// assert!((58..=62).contains(&simulated));
+/// # Ok::<(), netloom_replica::server::setting::SettingError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct InputClock {
+    config: InputClockConfig,
+    step_us: f64,
+    position: Option<Position>,
+    seen: Micros,
+    leads: [(Tick, f64); LEADS],
+    /// Slack less lead, of the route.
+    route_us: Option<f64>,
+    newest_slack: Option<Tick>,
+    jitter_us: f64,
+    /// The breaks of the server's clock so far.
+    resyncs: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Position {
+    /// In the server's time: the step that is due is this divided by the length of a step.
+    us: i64,
+    fraction: f64,
+    /// The newest step that was given.
+    given: u64,
+    /// What leads are counted from, so that they are small numbers.
+    lead_base_us: i64,
+}
+
+impl Position {
+    fn lead_us(&self, now: Micros) -> f64 {
+        (self.us - signed(now) - self.lead_base_us) as f64 + self.fraction
+    }
+
+    fn move_by(&mut self, us: f64) {
+        let moved = self.fraction + us;
+        let whole = moved.floor();
+        self.us = self.us.saturating_add(whole as i64);
+        self.fraction = moved - whole;
+    }
+}
+
+impl InputClock {
+    /// A clock that waits for the server's.
+    pub fn new(config: InputClockConfig) -> Result<InputClock, SettingError> {
+        SettingError::check("steps_per_second", config.steps_per_second, 1.0..=1_000.0, "1 to 1,000")?;
+        SettingError::check("steps_per_poll_max", config.steps_per_poll_max, 1..=64, "1 to 64")?;
+        SettingError::check("resync", config.resync.0, 50_000..=5_000_000, "50,000 to 5,000,000 µs")?;
+        Ok(InputClock {
+            config,
+            step_us: 1e6 / config.steps_per_second,
+            position: None,
+            seen: Micros::ZERO,
+            leads: [(Tick(0), f64::NAN); LEADS],
+            route_us: None,
+            newest_slack: None,
+            jitter_us: 0.0,
+            resyncs: 0,
+        })
+    }
+
+    /// The input for `step` was at the server so many microseconds before it was needed; negative if it came late.
+    /// Old, repeated and unknown steps are ignored.
+    pub fn handle_slack(&mut self, step: Tick, slack_us: i64) {
+        if self.newest_slack.is_some_and(|newest| !step.is_newer_than(newest)) {
+            return;
+        }
+        let (known, lead_us) = self.leads[step.0 as usize % LEADS];
+        if known != step || lead_us.is_nan() {
+            return;
+        }
+        self.newest_slack = Some(step);
+        let sample_us = slack_us.clamp(-SLACK_US_MAX, SLACK_US_MAX) as f64 - lead_us;
+        self.route_us = Some(self.route_us.map_or(sample_us, |route_us| {
+            route_us + (sample_us - route_us).clamp(-SURPRISE_US_MAX, SURPRISE_US_MAX) / SMOOTHING
+        }));
+    }
+
+    /// The steps that are due. `clock` has been advanced to `now`.
+    pub fn poll_steps(&mut self, now: Micros, clock: &ServerClock) -> Steps {
+        let passed_us = now.since(self.seen).0 as f64;
+        if let Some(position) = &mut self.position {
+            // A clock of ours that went back did not change how far ahead we are.
+            position.lead_base_us += signed(self.seen.since(now));
+        }
+        self.seen = now;
+        let Some(reading) = clock.reading() else { return Steps::default() };
+        self.follow_jitter(clock, passed_us);
+        // An input is made in the first frame of its step at best, in the next one at worst: that takes another step.
+        let ahead_us = clock.rtt().map_or(0, signed) + (self.target_slack().0 as f64 + self.step_us) as i64;
+        let by_clock_us = signed(reading) + ahead_us;
+        if clock.resyncs() != self.resyncs {
+            self.resyncs = clock.resyncs();
+            (self.route_us, self.newest_slack, self.position) = (None, None, None);
+            self.leads = [(Tick(0), f64::NAN); LEADS];
+        }
+        let (step_us, is_new) = (self.step_us, self.position.is_none());
+        let position = self.position.get_or_insert_with(|| Position {
+            us: by_clock_us,
+            fraction: 0.0,
+            given: step_at(by_clock_us, step_us).saturating_sub(1),
+            lead_base_us: by_clock_us - signed(now),
+        });
+        if !is_new {
+            position.move_by(passed_us);
+        }
+        self.steer(now, by_clock_us, passed_us);
+        self.give(now)
+    }
+
+    /// How early the inputs should come.
+    pub fn target_slack(&self) -> Micros {
+        Micros((self.step_us + self.jitter_us) as u64)
+    }
+
+    /// How early the next input is expected to come, in microseconds; `None` without feedback.
+    pub fn expected_slack_us(&self) -> Option<i64> {
+        let position = self.position.as_ref()?;
+        Some((self.route_us? + position.lead_us(self.seen)) as i64)
+    }
+
+    /// The newest step that was given, and how far into it the client is, 0 to 1: for drawing between two steps.
+    pub fn phase(&self) -> Option<(Tick, f32)> {
+        let position = self.position.as_ref()?;
+        let since_us = position.us as f64 + position.fraction - position.given as f64 * self.step_us;
+        Some((Tick(position.given as u32), (since_us / self.step_us).clamp(0.0, 1.0) as f32))
+    }
+
+    fn follow_jitter(&mut self, clock: &ServerClock, passed_us: f64) {
+        let measured_us = clock.jitter().since(clock.typical_lateness()).min(JITTER_MAX).0 as f64;
+        let is_new = self.position.is_none();
+        let share = if is_new { 1.0 } else { (passed_us / JITTER_SETTLE_US).min(1.0) };
+        self.jitter_us += (measured_us - self.jitter_us) * share;
+    }
+
+    fn steer(&mut self, now: Micros, by_clock_us: i64, passed_us: f64) {
+        let target_us = self.target_slack().0 as f64;
+        let Some(position) = &mut self.position else { return };
+        let error_us = match self.route_us {
+            Some(route_us) => target_us - (route_us + position.lead_us(now)),
+            None => (by_clock_us - position.us) as f64,
+        };
+        if error_us.abs() > self.config.resync.0 as f64 {
+            return position.move_by(error_us);
+        }
+        let limit_us = DILATION_MAX * passed_us;
+        position.move_by((error_us * (passed_us / SETTLE_US).min(1.0)).clamp(-limit_us, limit_us));
+    }
+
+    fn give(&mut self, now: Micros) -> Steps {
+        let (step_us, count_max) = (self.step_us, u64::from(self.config.steps_per_poll_max));
+        let Some(position) = &mut self.position else { return Steps::default() };
+        let due = step_at(position.us, step_us).saturating_sub(position.given);
+        let is_behind = due > count_max && due as f64 * step_us > self.config.resync.0 as f64;
+        let skipped = if is_behind { due - count_max } else { 0 };
+        let count = (due - skipped).min(count_max);
+        let first = position.given + skipped + 1;
+        position.given += skipped + count;
+        let lead_us = position.lead_us(now);
+        let first = Tick(first as u32);
+        let steps = Steps { first, count: count as u32, skipped: skipped.min(u32::MAX.into()) as u32 };
+        for step in steps.iter() {
+            self.leads[step.0 as usize % LEADS] = (step, lead_us);
+        }
+        steps
+    }
+}
+
+fn step_at(us: i64, step_us: f64) -> u64 {
+    (us.max(0) as f64 / step_us) as u64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,249 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::client::noise::Noise;
+
+const FRAME_US: u64 = 16_667;
+const STEP_US: f64 = 1e6 / 60.0;
+const SNAPSHOT_US: u64 = 50_000;
+
+/// A client and a server over a route, in the client's time.
+struct Loop {
+    noise: Noise,
+    one_way_us: u64,
+    jitter_us: u64,
+    ppm: f64,
+    now_us: u64,
+    clock: ServerClock,
+    input: InputClock,
+    /// By arrival, then by step: inputs on their way up; snapshots on their way down.
+    up: BTreeMap<(u64, u32), ()>,
+    down: BTreeMap<(u64, u64), Option<(Tick, i64)>>,
+    feedback: Option<(Tick, f64)>,
+    newest: Option<Tick>,
+    next_snapshot_us: u64,
+    slacks_us: Vec<i64>,
+}
+
+impl Loop {
+    fn new(rtt_us: u64, jitter_us: u64, ppm: f64) -> Loop {
+        Loop {
+            noise: Noise(rtt_us + 3 * jitter_us + 1),
+            one_way_us: rtt_us / 2,
+            jitter_us,
+            ppm,
+            now_us: 3_000_000,
+            clock: ServerClock::new(),
+            input: InputClock::new(InputClockConfig::default()).unwrap(),
+            up: BTreeMap::new(),
+            down: BTreeMap::new(),
+            feedback: None,
+            newest: None,
+            next_snapshot_us: 3_000_000,
+            slacks_us: Vec::new(),
+        }
+    }
+
+    fn server_us(&self, now_us: u64) -> f64 {
+        now_us as f64 * (1.0 + self.ppm * 1e-6)
+    }
+
+    fn way_us(&mut self) -> u64 {
+        self.one_way_us + (self.noise.unit() * self.jitter_us as f64) as u64
+    }
+
+    fn serve(&mut self) {
+        while let Some(((arrival_us, step), ())) = self.up.pop_first_if_due(self.now_us) {
+            let needed_us = f64::from(step) * STEP_US;
+            let slack_us = (needed_us - self.server_us(arrival_us)) as i64;
+            self.slacks_us.push(slack_us);
+            let smooth = self
+                .feedback
+                .map_or(slack_us as f64, |(_, smooth)| smooth + (slack_us as f64 - smooth) / 8.0);
+            let newest = self.feedback.map_or(step, |(newest, _)| newest.0.max(step));
+            self.feedback = Some((Tick(newest), smooth));
+        }
+        while self.next_snapshot_us <= self.now_us {
+            let arrival_us = self.next_snapshot_us + self.way_us();
+            let feedback = self.feedback.map(|(step, slack)| (step, slack as i64));
+            if self.noise.unit() > 0.1 {
+                self.down.insert((arrival_us, self.next_snapshot_us), feedback);
+            }
+            self.next_snapshot_us += SNAPSHOT_US;
+        }
+    }
+
+    fn frame(&mut self, passed_us: u64) -> Steps {
+        self.now_us += passed_us;
+        self.serve();
+        let now = Micros(self.now_us);
+        while let Some(((_, sent_us), feedback)) = self.down.pop_first_if_due(self.now_us) {
+            self.clock.handle_snapshot(now, Micros(self.server_us(sent_us) as u64));
+            if let Some((step, slack_us)) = feedback {
+                self.input.handle_slack(step, slack_us);
+            }
+            self.clock.handle_rtt(Micros(2 * self.one_way_us + self.jitter_us));
+        }
+        self.clock.advance(now);
+        let steps = self.input.poll_steps(now, &self.clock);
+        assert!(steps.count <= 8);
+        for step in steps.iter() {
+            assert!(self.newest.is_none_or(|newest| step.is_newer_than(newest)), "step {step:?} again");
+            self.newest = Some(step);
+            let arrival_us = self.now_us + self.way_us();
+            self.up.insert((arrival_us, step.0), ());
+        }
+        steps
+    }
+
+    fn run(&mut self, seconds: u64) {
+        for _ in 0..seconds * 1_000_000 / FRAME_US {
+            self.frame(FRAME_US);
+        }
+    }
+
+    /// The mean slack of the last `seconds`, after running for so long.
+    fn mean_slack_us(&mut self, seconds: u64) -> f64 {
+        self.slacks_us.clear();
+        self.run(seconds);
+        self.slacks_us.iter().sum::<i64>() as f64 / self.slacks_us.len() as f64
+    }
+}
+
+trait PopDue<N, V> {
+    fn pop_first_if_due(&mut self, now_us: u64) -> Option<((u64, N), V)>;
+}
+
+impl<N: Ord + Copy, V> PopDue<N, V> for BTreeMap<(u64, N), V> {
+    fn pop_first_if_due(&mut self, now_us: u64) -> Option<((u64, N), V)> {
+        let entry = self.first_entry().filter(|entry| entry.key().0 <= now_us)?;
+        Some(entry.remove_entry())
+    }
+}
+
+#[test]
+fn slack_stays_within_a_step_of_its_target_on_any_route_and_with_drifting_clocks() {
+    for rtt_us in [0, 30_000, 100_000, 300_000] {
+        for jitter_us in [0, 20_000, 80_000] {
+            for ppm in [-200.0, 0.0, 200.0] {
+                let mut game = Loop::new(rtt_us, jitter_us, ppm);
+                game.run(12);
+                for _ in 0..10 {
+                    let slack_us = game.mean_slack_us(3);
+                    let target_us = game.input.target_slack().0 as f64;
+                    let at = format!("{rtt_us} {jitter_us} {ppm}: slack {slack_us}, target {target_us}");
+                    assert!((slack_us - target_us).abs() < STEP_US, "{at}");
+                }
+                let late = game.slacks_us.iter().filter(|slack| **slack < 0).count();
+                assert!(late * 20 <= game.slacks_us.len(), "{late} of {} came late", game.slacks_us.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_steps_of_a_second_are_those_of_the_server_within_the_dilation() {
+    let mut game = Loop::new(80_000, 10_000, 150.0);
+    game.run(10);
+    let steps: u32 = (0..600).map(|_| game.frame(FRAME_US).count).sum();
+    assert!((598..=602).contains(&steps), "{steps} steps in ten seconds");
+}
+
+#[test]
+fn the_first_inputs_already_arrive_in_time() {
+    let mut game = Loop::new(200_000, 0, 0.0);
+    game.run(1);
+    assert!(!game.slacks_us.is_empty());
+    assert!(game.slacks_us.iter().all(|slack| *slack > 0), "{:?}", game.slacks_us);
+}
+
+#[test]
+fn a_route_that_becomes_slower_makes_steps_shorter_and_skips_none() {
+    let mut game = Loop::new(40_000, 0, 0.0);
+    game.run(10);
+    game.one_way_us += 60_000;
+    let mut skipped = 0;
+    for _ in 0..600 {
+        skipped += game.frame(FRAME_US).skipped;
+    }
+    let slack_us = game.mean_slack_us(2);
+    let target_us = game.input.target_slack().0 as f64;
+    assert!((slack_us - target_us).abs() < STEP_US, "slack {slack_us}, target {target_us}");
+    assert_eq!(skipped, 0);
+}
+
+#[test]
+fn after_a_long_pause_steps_are_skipped_and_after_a_short_one_made_up() {
+    let mut game = Loop::new(40_000, 0, 0.0);
+    game.run(5);
+    let short = game.frame(100_000);
+    assert_eq!((short.count, short.skipped), (6, 0));
+    let long = game.frame(3_000_000);
+    assert_eq!(long.count, 8);
+    assert!((165..=180).contains(&long.skipped), "{long:?}");
+    game.run(5);
+    let slack_us = game.mean_slack_us(2);
+    assert!((slack_us - game.input.target_slack().0 as f64).abs() < STEP_US, "{slack_us}");
+}
+
+#[test]
+fn without_feedback_the_lead_follows_the_round_trip() {
+    let mut clock = ServerClock::new();
+    let mut input = InputClock::new(InputClockConfig::default()).unwrap();
+    clock.handle_rtt(Micros(100_000));
+    let mut given = Tick(0);
+    for frame in 0..600u64 {
+        let now = Micros(frame * FRAME_US);
+        if frame % 3 == 0 {
+            clock.handle_snapshot(now, now + Micros(5_000_000));
+        }
+        clock.advance(now);
+        given = input.poll_steps(now, &clock).iter().last().unwrap_or(given);
+    }
+    let lead_us = f64::from(given.0) * STEP_US - (599 * FRAME_US + 5_000_000) as f64;
+    assert!((100_000.0 + STEP_US..100_000.0 + 3.0 * STEP_US).contains(&lead_us), "{lead_us}");
+    assert_eq!(input.expected_slack_us(), None);
+    let (tick, phase) = input.phase().unwrap();
+    assert!(tick == given && (0.0..=1.0).contains(&phase));
+}
+
+#[test]
+fn settings_out_of_range_are_refused_by_name() {
+    let refused = |config| InputClock::new(config).unwrap_err().to_string();
+    let usual = InputClockConfig::default();
+    let error = refused(InputClockConfig { steps_per_second: f64::NAN, ..usual });
+    assert_eq!(error, "steps_per_second = NaN is not allowed: use 1 to 1,000");
+    let error = refused(InputClockConfig { steps_per_poll_max: 0, ..usual });
+    assert_eq!(error, "steps_per_poll_max = 0 is not allowed: use 1 to 64");
+    let error = refused(InputClockConfig { resync: Micros(1), ..usual });
+    assert_eq!(error, "resync = 1 is not allowed: use 50,000 to 5,000,000 µs");
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_reported_steps_are_few_and_never_given_twice(
+        frames in prop::collection::vec((0u64..200_000, any::<i64>(), any::<u32>(), 0u8..8), 1..200),
+    ) {
+        let mut clock = ServerClock::new();
+        let mut input = InputClock::new(InputClockConfig::default()).unwrap();
+        let (mut now_us, mut newest) = (1_000_000, None::<Tick>);
+        for (passed_us, slack_us, step, kind) in frames {
+            now_us = if kind == 0 { now_us - passed_us.min(now_us) } else { now_us + passed_us };
+            if kind > 2 {
+                clock.handle_snapshot(Micros(now_us), Micros(now_us + 9_000_000));
+            }
+            let step = newest.filter(|_| kind > 1).map_or(Tick(step), |newest| Tick(newest.0 - step % 4));
+            input.handle_slack(step, slack_us);
+            clock.advance(Micros(now_us));
+            let resyncs = clock.resyncs();
+            let steps = input.poll_steps(Micros(now_us), &clock);
+            prop_assert!(steps.count <= 8);
+            for step in steps.iter() {
+                prop_assert!(resyncs > 0 || newest.is_none_or(|newest| step.is_newer_than(newest)));
+                newest = Some(step);
+            }
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! What the player sees: every object in sight, at one time, smoothly.
+//!
+//! ```text
+//!   snapshot ─▶ ReplicaClient ─▶ View::handle_snapshot ─▶ clock: when it arrived       ─▶ delay
+//!                                                      └▶ states: metres, quaternions  ─▶ rings
+//!   frame    ─▶ View::advance(now):  view time = server's time as it arrives − delay   ─▶ a pose of every object
+//! ```
+//!
+//! A view is fed after every snapshot that the [`ReplicaClient`] took in, and asked in every frame. It has no part in what
+//! the game does with its own, predicted character; of that, everybody else's view is shown by other means.
+//!
+//! View time runs at 1 ± 7 % of real time (2 % for the clock, 5 % for the delay) and never backwards, except after a break
+//! of the clock, which [`View::poll_resync`] reports.
+//!
+//! An object that is attached to another is interpolated in the frame of its parent, and then placed where the parent is
+//! shown. When an object is attached or let go, its older states are converted by where both are shown at that moment.
+
+use netloom_wire::schema::FieldKind;
+use netloom_wire::{Alias, Micros, SectorOrigin, Tick};
+
+use super::clock::{Resync, ServerClock};
+use super::delay::{DelayConfig, ViewDelay};
+use super::interpolate::{EXTRAPOLATION_MAX, Interpolator, InterpolatorConfig, Jump, Pose, Shown, State};
+use super::{Applied, Change, ChangeKind, ClientObject, ReplicaClient};
+use crate::class::Class;
+use crate::entry::{rotation, triple};
+use crate::limits::VISIBLE_MAX;
+use crate::server::setting::SettingError;
+
+/// How the world is viewed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ViewConfig {
+    /// Ticks of snapshots a second, as the server has them: 1 to 1,000.
+    pub ticks_per_second: f64,
+    /// How far the view lies behind.
+    pub delay: DelayConfig,
+    /// Objects for which memory is there from the start, 1 to 65,535.
+    pub objects: usize,
+    /// How long anything is carried on without news: 0 to 250 ms.
+    pub extrapolation: Micros,
+}
+
+impl Default for ViewConfig {
+    fn default() -> ViewConfig {
+        ViewConfig {
+            ticks_per_second: 20.0,
+            delay: DelayConfig::default(),
+            objects: 256,
+            extrapolation: EXTRAPOLATION_MAX,
+        }
+    }
+}
+
+/// A time between two ticks, as inputs carry it to the server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ViewTick {
+    /// The tick before it.
+    pub tick: Tick,
+    /// How far it is to the next one, in 256ths.
+    pub fraction: u8,
+}
+
+/// The view of a client. See the [module](self).
+///
+/// ```
+/// use netloom_replica::client::{ReplicaClient, View, ViewConfig};
+/// use netloom_replica::codec::Codes;
+/// use netloom_replica::world::ClassTable;
+/// use netloom_wire::Micros;
+///
+/// let mut client = ReplicaClient::new(ClassTable::new(vec![])?, Codes::generic());
+/// let mut view = View::new(ViewConfig::default())?;
+///
+/// // For each snapshot that arrives; this one is empty, of tick 5.
+/// client.handle_snapshot(&[5, 0, 0])?;
+/// view.handle_snapshot(Micros::from_millis(730), &client);
+///
+/// // In each frame.
+/// view.advance(Micros::from_millis(740));
+/// for (alias, shown) in view.iter() {
+///     println!("{alias:?} is at {:?}", shown.pose.position);
+/// }
+/// assert_eq!(view.time(), Some(Micros::from_millis(5 * 50 + 10 - 100)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct View {
+    ticks_per_second: f64,
+    newest: Option<(Tick, u64)>,
+    clock: ServerClock,
+    delay: ViewDelay,
+    objects: Interpolator,
+    /// By slot.
+    seats: Vec<Option<Seat>>,
+    time: Option<Micros>,
+    resync: Option<Resync>,
+}
+
+/// An object of the view.
+#[derive(Clone, Copy, Debug)]
+struct Seat {
+    alias: Alias,
+    /// The newest state to which it is known to have jumped.
+    jumped: Option<Tick>,
+}
+
+impl View {
+    /// An empty view.
+    pub fn new(config: ViewConfig) -> Result<View, SettingError> {
+        let ticks_per_second = config.ticks_per_second;
+        SettingError::check("ticks_per_second", ticks_per_second, 1.0..=1_000.0, "1 to 1,000")?;
+        let objects = Interpolator::new(InterpolatorConfig {
+            states_per_second: ticks_per_second,
+            objects: config.objects,
+            extrapolation: config.extrapolation,
+        })?;
+        Ok(View {
+            ticks_per_second,
+            newest: None,
+            clock: ServerClock::new(),
+            delay: ViewDelay::new(config.delay)?,
+            objects,
+            seats: vec![None; config.objects],
+            time: None,
+            resync: None,
+        })
+    }
+
+    /// Takes over what the client's last [`handle_snapshot`](ReplicaClient::handle_snapshot) changed. To be called after
+    /// each of them, whether it was read to its end or not.
+    pub fn handle_snapshot(&mut self, now: Micros, client: &ReplicaClient) {
+        let Some(Applied { tick, is_whole }) = client.applied else { return };
+        let time = self.time_of(tick);
+        self.clock.handle_snapshot(now, time);
+        if is_whole {
+            self.objects.handle_snapshot(time);
+        }
+        for change in client.changes() {
+            match change.kind {
+                ChangeKind::Left => self.leave(change.alias),
+                ChangeKind::Entered | ChangeKind::Updated => self.take(tick, time, change, client),
+            }
+        }
+    }
+
+    /// The round trip was measured.
+    pub fn handle_rtt(&mut self, rtt: Micros) {
+        self.clock.handle_rtt(rtt);
+    }
+
+    /// Shows everything as of `now`. The time that is shown; `None` before the first snapshot.
+    pub fn advance(&mut self, now: Micros) -> Option<Micros> {
+        let reading = self.clock.advance(now)?;
+        let resync = self.clock.poll_resync();
+        self.resync = resync.or(self.resync);
+        let interval = match self.clock.send_interval() {
+            Micros::ZERO => Micros((1e6 / self.ticks_per_second) as u64),
+            interval => interval,
+        };
+        let delay = self.delay.advance(now, interval, self.clock.needed_delay());
+        let time = reading - delay;
+        let time = if resync.is_some() { time } else { self.time.map_or(time, |before| before.max(time)) };
+        self.objects.advance(time);
+        self.time = Some(time);
+        self.time
+    }
+
+    /// An object as it is shown.
+    pub fn sample(&self, alias: Alias) -> Option<Shown> {
+        self.seat(alias)?;
+        self.objects.shown(alias.slot)
+    }
+
+    /// The same relative to its parent, if it has one.
+    pub fn sample_locally(&self, alias: Alias) -> Option<Shown> {
+        self.seat(alias)?;
+        self.objects.shown_locally(alias.slot)
+    }
+
+    /// Everything that is shown, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (Alias, Shown)> {
+        self.objects.iter().filter_map(|(slot, shown)| Some((self.seats[usize::from(slot)]?.alias, shown)))
+    }
+
+    /// The server's time that is shown.
+    pub fn time(&self) -> Option<Micros> {
+        self.time
+    }
+
+    /// The same in ticks.
+    pub fn tick(&self) -> Option<ViewTick> {
+        let ticks = self.time?.0 as f64 * self.ticks_per_second / 1e6;
+        let fraction = ((ticks - ticks.floor()) * 256.0) as u8;
+        Some(ViewTick { tick: Tick(ticks as u64 as u32), fraction })
+    }
+
+    /// The server's time of a tick, counted as those of snapshots are.
+    pub fn time_of(&mut self, tick: Tick) -> Micros {
+        let (newest, count) = *self.newest.get_or_insert((tick, tick.0.into()));
+        let count = count.saturating_add_signed(tick.distance(newest).into());
+        if tick.is_newer_than(newest) {
+            self.newest = Some((tick, count));
+        }
+        Micros((count as f64 * 1e6 / self.ticks_per_second) as u64)
+    }
+
+    /// The server's clock as its snapshots tell it.
+    pub fn clock(&self) -> &ServerClock {
+        &self.clock
+    }
+
+    /// How far the view lies behind.
+    pub fn delay(&self) -> &ViewDelay {
+        &self.delay
+    }
+
+    /// Another delay for a good connection: 50 to 500 ms.
+    pub fn set_delay(&mut self, delay: Micros) -> Result<(), SettingError> {
+        self.delay.set_delay(delay)
+    }
+
+    /// Whether view time jumped since the last call.
+    pub fn poll_resync(&mut self) -> Option<Resync> {
+        self.resync.take()
+    }
+
+    fn seat(&self, alias: Alias) -> Option<&Seat> {
+        self.seats.get(usize::from(alias.slot))?.as_ref().filter(|seat| seat.alias == alias)
+    }
+
+    fn leave(&mut self, alias: Alias) {
+        if self.seat(alias).is_some() {
+            self.seats[usize::from(alias.slot)] = None;
+            self.objects.remove(alias.slot);
+        }
+    }
+
+    fn take(&mut self, tick: Tick, time: Micros, change: &Change, client: &ReplicaClient) {
+        let slot = change.alias.slot;
+        let Some(object) = client.object(change.alias) else { return };
+        let Some(class) = client.class(object) else { return };
+        let Some((pose, velocity)) = state_of(object, class, tick) else { return };
+        if self.seats.len() <= usize::from(slot) {
+            self.seats.resize((usize::from(slot) + 1).min(VISIBLE_MAX), None);
+        }
+        if self.seat(change.alias).is_none() {
+            self.objects.remove(slot);
+        }
+        let Some(seat) = self.seats.get_mut(usize::from(slot)) else { return };
+        let seat = match seat {
+            Some(seat) if seat.alias == change.alias => seat,
+            other => other.insert(Seat { alias: change.alias, jumped: None }),
+        };
+        let jump = seat.jump(tick, change.jumped_since);
+        self.objects.enter(slot, object.parent());
+        self.objects.insert(slot, State { time, pose, velocity, jump });
+    }
+}
+
+impl Seat {
+    /// The server marks every update that builds on a state before a jump, so one jump is told several times.
+    fn jump(&mut self, tick: Tick, since: Option<Tick>) -> Jump {
+        let Some(since) = since else { return Jump::No };
+        let is_repeated = self.jumped.is_some_and(|jumped| jumped.is_newer_than(since));
+        if self.jumped.is_none_or(|jumped| tick.is_newer_than(jumped)) && !is_repeated {
+            self.jumped = Some(tick);
+        }
+        if is_repeated { Jump::Repeated } else { Jump::Yes }
+    }
+}
+
+/// Where the words of a tick say that an object is; `None` if they say nothing about it.
+fn state_of(object: &ClientObject, class: &Class, tick: Tick) -> Option<(Pose, Option<[f32; 3]>)> {
+    let words = object.state_at(tick)?;
+    let (visible, profile) = (class.visible(object.audience()), object.profile());
+    let fields = class.fields().iter().enumerate().filter(|(index, _)| visible >> index & 1 != 0);
+    let origin = if object.parent().is_some() { SectorOrigin::default() } else { object.origin() };
+    let (mut position, mut pose, mut velocity) = (None, Pose::default(), None);
+    for (_, field) in fields {
+        let own = words.get(field.first..field.first + field.count)?;
+        match field.kind {
+            FieldKind::Position(_) => position = Some(profile.world_position(triple(own), &origin)),
+            FieldKind::Rotation(_) => pose.rotation = profile.dequantize_rotation(rotation(own, profile)),
+            FieldKind::Velocity(declared) if velocity.is_none() => {
+                velocity = Some(declared.dequantize_velocity(triple(own)));
+            }
+            _ => {}
+        }
+    }
+    pose.position = position?;
+    Some((pose, velocity))
+}
+
+#[cfg(test)]
+mod tests;
