@@ -23,8 +23,6 @@ pub mod delay;
 pub mod events;
 pub mod input_clock;
 pub mod interpolate;
-#[cfg(test)]
-mod noise;
 mod object;
 pub mod predict;
 mod property;
@@ -38,6 +36,7 @@ use netloom_wire::{Alias, ReadError, Tick};
 use crate::class::{Class, ClassId};
 use crate::codec::Codes;
 use crate::limits::VISIBLE_MAX;
+pub use crate::pose::Pose;
 use crate::property::PropertyInbox;
 use crate::snapshot::Feedback;
 use crate::world::ClassTable;
@@ -45,11 +44,10 @@ pub use clock::{Resync, ServerClock};
 pub use delay::{DELAY_MAX, DELAY_MIN, DelayConfig, ViewDelay};
 pub use events::{DueEvent, EVENTS_MAX, EventCounters, EventRefused, ViewEvents, ViewEventsConfig, When};
 pub use input_clock::{InputClock, InputClockConfig, Steps};
-pub use interpolate::{
-    EXTRAPOLATION_MAX, Interpolator, InterpolatorConfig, Jump, Pose, Shown, Source, State,
-};
+pub use interpolate::{EXTRAPOLATION_MAX, Interpolator, InterpolatorConfig, Jump, Shown, Source, State};
 pub use object::ClientObject;
-pub use view::{View, ViewConfig, ViewTick};
+pub use predict::{PredictConfig, PredictedSpawns, Predictor, Reconciled, SpawnKey};
+pub use view::{View, ViewConfig};
 
 /// Events and refusals that wait to be polled; the oldest give way.
 const WAITING_MAX: usize = 4 * VISIBLE_MAX;

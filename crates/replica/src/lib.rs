@@ -13,10 +13,18 @@ pub mod input;
 pub mod limits;
 #[cfg(netloom_mutations)]
 pub mod mutation;
+#[cfg(test)]
+mod noise;
+pub mod pose;
 pub mod property;
+mod rate;
 pub mod server;
+pub mod setting;
 pub mod snapshot;
+mod space;
 pub mod step;
 pub mod world;
 
 pub use class::{Class, ClassError, ClassId};
+pub use pose::Pose;
+pub use setting::SettingError;

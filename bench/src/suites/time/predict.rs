@@ -8,7 +8,7 @@ use crate::table::{Figure, Row, Target};
 use netloom_count::allocations;
 use netloom_replica::client::predict::{PredictConfig, Predictor, Reconciled};
 use netloom_replica::input::INPUT_MESSAGE_BYTES_MAX;
-use netloom_replica::server::input_queue::{InputQueue, InputQueueConfig, Source};
+use netloom_replica::server::input_queue::{InputQueue, InputQueueConfig, InputSource};
 use netloom_replica::step::{Describe, Fields, Step};
 use netloom_wire::{Micros, Profile, Tick};
 use std::hint::black_box;
@@ -183,7 +183,7 @@ impl Sending {
             let read = self.queue.handle_message(black_box(&message[..length]), now);
             let taken = self.queue.take(Tick(past), now);
             let is_real =
-                taken.is_some_and(|taken| (taken.input, taken.source) == (input(past), Source::Client));
+                taken.is_some_and(|taken| (taken.input, taken.source) == (input(past), InputSource::Client));
             self.wrong += u64::from(read.is_err() || !is_real);
             self.walk.own.handle_acked(Tick(past));
             self.walk.act();

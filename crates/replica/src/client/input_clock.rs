@@ -24,8 +24,9 @@
 
 use netloom_wire::{Micros, Tick};
 
-use super::clock::{ServerClock, signed};
-use crate::server::setting::SettingError;
+use super::clock::{ServerClock, signed, unsigned};
+use crate::rate::Rate;
+use crate::setting::SettingError;
 
 /// How much longer or shorter a step may be.
 const DILATION_MAX: f64 = 0.05;
@@ -47,7 +48,7 @@ const JITTER_SETTLE_US: f64 = 2_000_000.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InputClockConfig {
     /// Steps of the simulation a second, as the server has them: 1 to 1,000.
-    pub steps_per_second: f64,
+    pub steps_per_second: u32,
     /// The most steps that one call gives, 1 to 64: a slow frame must not make the next one slower.
     pub steps_per_poll_max: u32,
     /// An error of the lead beyond this skips or waits: 50 ms to 5 s.
@@ -56,7 +57,7 @@ pub struct InputClockConfig {
 
 impl Default for InputClockConfig {
     fn default() -> InputClockConfig {
-        InputClockConfig { steps_per_second: 60.0, steps_per_poll_max: 8, resync: Micros::from_millis(400) }
+        InputClockConfig { steps_per_second: 60, steps_per_poll_max: 8, resync: Micros::from_millis(400) }
     }
 }
 
@@ -99,11 +100,12 @@ impl Steps {
 ///     // When a snapshot brings it: input.handle_slack(step, slack_us)
 /// }
 /// assert!((58..=62).contains(&simulated));
-/// # Ok::<(), netloom_replica::server::setting::SettingError>(())
+/// # Ok::<(), netloom_replica::SettingError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct InputClock {
     config: InputClockConfig,
+    rate: Rate,
     step_us: f64,
     position: Option<Position>,
     seen: Micros,
@@ -143,12 +145,13 @@ impl Position {
 impl InputClock {
     /// A clock that waits for the server's.
     pub fn new(config: InputClockConfig) -> Result<InputClock, SettingError> {
-        SettingError::check("steps_per_second", config.steps_per_second, 1.0..=1_000.0, "1 to 1,000")?;
+        let rate = Rate::new("steps_per_second", config.steps_per_second)?;
         SettingError::check("steps_per_poll_max", config.steps_per_poll_max, 1..=64, "1 to 64")?;
         SettingError::check("resync", config.resync.0, 50_000..=5_000_000, "50,000 to 5,000,000 µs")?;
         Ok(InputClock {
             config,
-            step_us: 1e6 / config.steps_per_second,
+            rate,
+            step_us: rate.step_us(),
             position: None,
             seen: Micros::ZERO,
             leads: [(Tick(0), f64::NAN); LEADS],
@@ -194,11 +197,11 @@ impl InputClock {
             (self.route_us, self.newest_slack, self.position) = (None, None, None);
             self.leads = [(Tick(0), f64::NAN); LEADS];
         }
-        let (step_us, is_new) = (self.step_us, self.position.is_none());
+        let (rate, is_new) = (self.rate, self.position.is_none());
         let position = self.position.get_or_insert_with(|| Position {
             us: by_clock_us,
             fraction: 0.0,
-            given: step_at(by_clock_us, step_us).saturating_sub(1),
+            given: rate.step_at(unsigned(by_clock_us)).saturating_sub(1),
             lead_base_us: by_clock_us - signed(now),
         });
         if !is_new {
@@ -250,7 +253,7 @@ impl InputClock {
     fn give(&mut self, now: Micros) -> Steps {
         let (step_us, count_max) = (self.step_us, u64::from(self.config.steps_per_poll_max));
         let Some(position) = &mut self.position else { return Steps::default() };
-        let due = step_at(position.us, step_us).saturating_sub(position.given);
+        let due = self.rate.step_at(unsigned(position.us)).saturating_sub(position.given);
         let is_behind = due > count_max && due as f64 * step_us > self.config.resync.0 as f64;
         let skipped = if is_behind { due - count_max } else { 0 };
         let count = (due - skipped).min(count_max);
@@ -264,10 +267,6 @@ impl InputClock {
         }
         steps
     }
-}
-
-fn step_at(us: i64, step_us: f64) -> u64 {
-    (us.max(0) as f64 / step_us) as u64
 }
 
 #[cfg(test)]

@@ -27,7 +27,6 @@
 //! then costs a few multiplications. A ring takes 80 bytes a state, 1,280 per object at 20 states a second. Memory is
 //! allocated at construction, and when more objects enter than there ever were.
 
-mod pose;
 mod ring;
 mod segment;
 
@@ -36,13 +35,14 @@ use netloom_wire::Micros;
 use super::clock::signed;
 use super::delay::DELAY_MAX;
 use crate::limits::VISIBLE_MAX;
-use crate::server::setting::SettingError;
+use crate::pose::Pose;
+use crate::rate::Rate;
+use crate::setting::SettingError;
+use crate::space::{UNTURNED, arc_radians, compose, inverse, narrowed, normalized, turn, widened};
 use crate::world::ATTACH_DEPTH_MAX;
-use pose::{arc_radians, conjugate, length, multiply, normalized, rotate};
 use ring::{Inserted, Knot, Rings, apart};
-use segment::Segment;
+use segment::{Segment, length};
 
-pub use pose::Pose;
 pub use ring::Jump;
 pub use segment::Source;
 
@@ -85,7 +85,7 @@ mod flag {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InterpolatorConfig {
     /// The most states of an object a second, 1 to 1,000: rings have room for half a second of them and two more.
-    pub states_per_second: f64,
+    pub states_per_second: u32,
     /// Objects for which memory is there from the start, 1 to 65,535.
     pub objects: usize,
     /// How long anything is carried on without news: 0 to 250 ms.
@@ -94,7 +94,7 @@ pub struct InterpolatorConfig {
 
 impl Default for InterpolatorConfig {
     fn default() -> InterpolatorConfig {
-        InterpolatorConfig { states_per_second: 20.0, objects: 256, extrapolation: EXTRAPOLATION_MAX }
+        InterpolatorConfig { states_per_second: 20, objects: 256, extrapolation: EXTRAPOLATION_MAX }
     }
 }
 
@@ -133,8 +133,7 @@ struct Ease {
     jump_us: i64,
 }
 
-const AT_EASE: Ease =
-    Ease { offset: [0.0; 3], turn: pose::IDENTITY, left: 0.0, rate: 0.0, jump_us: i64::MIN };
+const AT_EASE: Ease = Ease { offset: [0.0; 3], turn: UNTURNED, left: 0.0, rate: 0.0, jump_us: i64::MIN };
 
 /// Objects in motion. See the [module](self).
 ///
@@ -151,7 +150,7 @@ const AT_EASE: Ease =
 /// }
 /// objects.advance(Micros::from_millis(75));
 /// assert_eq!(objects.shown(7).unwrap().pose.position, [1.5, 0.0, 0.0]);
-/// # Ok::<(), netloom_replica::server::setting::SettingError>(())
+/// # Ok::<(), netloom_replica::SettingError>(())
 /// ```
 #[derive(Debug)]
 pub struct Interpolator {
@@ -180,7 +179,7 @@ pub struct Interpolator {
 impl Interpolator {
     /// Without objects.
     pub fn new(config: InterpolatorConfig) -> Result<Interpolator, SettingError> {
-        SettingError::check("states_per_second", config.states_per_second, 1.0..=1_000.0, "1 to 1,000")?;
+        let rate = Rate::new("states_per_second", config.states_per_second)?;
         SettingError::check("objects", config.objects, 1..=VISIBLE_MAX, "1 to 65,535")?;
         SettingError::check(
             "extrapolation",
@@ -188,12 +187,12 @@ impl Interpolator {
             0..=EXTRAPOLATION_MAX.0,
             "0 to 250,000 µs",
         )?;
-        let states = (DELAY_MAX.as_secs_f64() * config.states_per_second).ceil() as usize + 2;
+        let states = rate.step_at(DELAY_MAX) as usize + 1 + 2;
         let objects = config.objects;
         Ok(Interpolator {
             extrapolation_seconds: config.extrapolation.as_secs_f64() as f32,
             extrapolation_us: signed(config.extrapolation),
-            interval_us: (1e6 / config.states_per_second) as i64,
+            interval_us: signed(rate.time_of(1)),
             row_of: vec![NOBODY; objects],
             slots: Vec::with_capacity(objects),
             parents: Vec::with_capacity(objects),
@@ -291,12 +290,12 @@ impl Interpolator {
         }
         let frame_of = |slot: u16| self.row(slot).map_or(Pose::default(), |row| self.world(row));
         let (old, new) = (frame_of(self.parents[row]), frame_of(parent));
-        let turn = multiply(conjugate(new.rotation), old.rotation);
+        let into_new = compose(inverse(widened(new.rotation)), widened(old.rotation));
         let convert = |pose: &Pose| new.inward(&old.outward(pose));
         self.rings.for_each(row, |knot| {
             knot.pose = convert(&knot.pose);
             knot.velocity =
-                knot.velocity.map(|velocity| rotate(turn, velocity.map(f64::from)).map(|axis| axis as f32));
+                knot.velocity.map(|velocity| turn(into_new, velocity.map(f64::from)).map(|axis| axis as f32));
         });
         self.poses[row] = convert(&self.poses[row]);
         self.attached -= usize::from(self.parents[row] != NO_PARENT);
@@ -488,8 +487,9 @@ impl Interpolator {
         }
         let right = segment.pose(shown_us);
         let offset = std::array::from_fn(|axis| (shown.position[axis] - right.position[axis]) as f32);
-        let turn = normalized(multiply(shown.rotation, conjugate(right.rotation))).unwrap_or(pose::IDENTITY);
-        let (way, arc) = (length(offset), arc_radians(turn, pose::IDENTITY));
+        let turn = compose(widened(shown.rotation), inverse(widened(right.rotation)));
+        let turn = normalized(narrowed(turn)).unwrap_or(UNTURNED);
+        let (way, arc) = (length(offset), arc_radians(turn, UNTURNED));
         if (way < UNSEEN_METRES && arc < UNSEEN_RADIANS) || !way.is_finite() {
             self.flags[row] &= !flag::EASING;
             return;
@@ -516,7 +516,7 @@ impl Interpolator {
         }
         let [x, y, z, w] = ease.turn.map(|component| component * ease.left);
         if let Some(turn) = normalized([x, y, z, w + 1.0 - ease.left]) {
-            pose.rotation = multiply(turn, pose.rotation);
+            pose.rotation = narrowed(compose(widened(turn), widened(pose.rotation)));
         }
     }
 

@@ -28,12 +28,11 @@
 //! the object's own motion, such as a bullet, is in [`PredictedSpawns`].
 
 mod config;
-mod pose;
+mod offset;
 mod report;
 mod spawn;
 
 pub use config::{PredictConfig, PredictError};
-pub use pose::Pose;
 pub use report::{FieldErrors, Misprediction, PredictReport};
 pub use spawn::{PredictedSpawns, SpawnError, SpawnKey};
 
@@ -44,8 +43,10 @@ use netloom_wire::{Alias, Micros, Tick};
 
 use super::ReplicaClient;
 use crate::input::{Input, ViewTime, write_inputs};
+use crate::pose::Pose;
+use crate::space::normalized;
 use crate::step::{Describe, Fields};
-use pose::Offset;
+use offset::Offset;
 use report::Ledger;
 
 /// One step that the server has not confirmed.
@@ -184,8 +185,8 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
         PredictError::check_fields(&own)?;
         Ok(Predictor {
             ledger: Ledger::new(&own),
-            present: pose_in(&own),
-            before: pose_in(&own),
+            present: pose_in(&own, None),
+            before: pose_in(&own, None),
             step,
             config,
             log: VecDeque::with_capacity(capacity),
@@ -232,7 +233,7 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
         let mut state = self.state().clone();
         self.step.step(&mut state, &input);
         self.before = self.present;
-        self.present = pose_of(&self.step, &state, &mut self.own);
+        self.present = pose_of(&self.step, &state, &mut self.own, self.present);
         self.log.push_back(Logged { step, input, state });
         Ok(self.state())
     }
@@ -334,10 +335,10 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
         self.confirmed.1.clone_from(server);
         let replayed = self.replay();
         let shown = self.present;
-        self.present =
-            pose_of(&self.step, self.log.back().map_or(server, |logged| &logged.state), &mut self.own);
+        let newest = self.log.back().map_or(server, |logged| &logged.state);
+        self.present = pose_of(&self.step, newest, &mut self.own, shown);
         let before = self.log.len().checked_sub(2).map_or(server, |at| &self.log[at].state);
-        self.before = pose_of(&self.step, before, &mut self.own);
+        self.before = pose_of(&self.step, before, &mut self.own, shown);
         let (severity, metres, radians) = self.shift_view(shown, has_jumped);
         self.ledger.count(severity);
         Reconciled::Corrected(Correction { step, replayed, severity, metres, radians })
@@ -398,21 +399,24 @@ fn describe<S: Describe>(step: &S, state: &S::State, fields: &mut Fields) {
     step.describe(state, fields);
 }
 
-/// Where a state is seen, if it has a place or a direction.
-fn pose_of<S: Describe>(step: &S, state: &S::State, fields: &mut Fields) -> Option<Pose> {
+/// Where a state is seen, if it has a place or a direction. What is no number is not shown: the object stays where it was
+/// seen `last`.
+fn pose_of<S: Describe>(step: &S, state: &S::State, fields: &mut Fields, last: Option<Pose>) -> Option<Pose> {
     describe(step, state, fields);
-    pose_in(fields)
+    pose_in(fields, last)
 }
 
-fn pose_in(fields: &Fields) -> Option<Pose> {
-    let nowhere = Pose::default();
-    match fields.place() {
-        (None, None) => None,
-        (position, rotation) => Some(Pose {
-            position: position.unwrap_or(nowhere.position),
-            rotation: rotation.unwrap_or(nowhere.rotation),
-        }),
+fn pose_in(fields: &Fields, last: Option<Pose>) -> Option<Pose> {
+    let last = last.unwrap_or_default();
+    let (position, rotation) = fields.place();
+    if position.is_none() && rotation.is_none() {
+        return None;
     }
+    let is_finite = |position: &[f64; 3]| position.iter().all(|axis| axis.is_finite());
+    Some(Pose {
+        position: position.filter(is_finite).unwrap_or(last.position),
+        rotation: rotation.and_then(normalized).unwrap_or(last.rotation),
+    })
 }
 
 #[cfg(test)]

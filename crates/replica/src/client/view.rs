@@ -20,18 +20,21 @@ use netloom_wire::{Alias, Micros, SectorOrigin, Tick};
 
 use super::clock::{Resync, ServerClock};
 use super::delay::{DelayConfig, ViewDelay};
-use super::interpolate::{EXTRAPOLATION_MAX, Interpolator, InterpolatorConfig, Jump, Pose, Shown, State};
+use super::interpolate::{EXTRAPOLATION_MAX, Interpolator, InterpolatorConfig, Jump, Shown, State};
 use super::{Applied, Change, ChangeKind, ClientObject, ReplicaClient};
 use crate::class::Class;
 use crate::entry::{rotation, triple};
+use crate::input::ViewTime;
 use crate::limits::VISIBLE_MAX;
-use crate::server::setting::SettingError;
+use crate::pose::Pose;
+use crate::rate::Rate;
+use crate::setting::SettingError;
 
 /// How the world is viewed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ViewConfig {
     /// Ticks of snapshots a second, as the server has them: 1 to 1,000.
-    pub ticks_per_second: f64,
+    pub ticks_per_second: u32,
     /// How far the view lies behind.
     pub delay: DelayConfig,
     /// Objects for which memory is there from the start, 1 to 65,535.
@@ -43,21 +46,12 @@ pub struct ViewConfig {
 impl Default for ViewConfig {
     fn default() -> ViewConfig {
         ViewConfig {
-            ticks_per_second: 20.0,
+            ticks_per_second: 20,
             delay: DelayConfig::default(),
             objects: 256,
             extrapolation: EXTRAPOLATION_MAX,
         }
     }
-}
-
-/// A time between two ticks, as inputs carry it to the server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ViewTick {
-    /// The tick before it.
-    pub tick: Tick,
-    /// How far it is to the next one, in 256ths.
-    pub fraction: u8,
 }
 
 /// The view of a client. See the [module](self).
@@ -85,7 +79,8 @@ pub struct ViewTick {
 /// ```
 #[derive(Debug)]
 pub struct View {
-    ticks_per_second: f64,
+    rate: Rate,
+    /// The newest tick of a snapshot, and what number it is of those since the server began.
     newest: Option<(Tick, u64)>,
     clock: ServerClock,
     delay: ViewDelay,
@@ -107,15 +102,14 @@ struct Seat {
 impl View {
     /// An empty view.
     pub fn new(config: ViewConfig) -> Result<View, SettingError> {
-        let ticks_per_second = config.ticks_per_second;
-        SettingError::check("ticks_per_second", ticks_per_second, 1.0..=1_000.0, "1 to 1,000")?;
+        let rate = Rate::new("ticks_per_second", config.ticks_per_second)?;
         let objects = Interpolator::new(InterpolatorConfig {
-            states_per_second: ticks_per_second,
+            states_per_second: config.ticks_per_second,
             objects: config.objects,
             extrapolation: config.extrapolation,
         })?;
         Ok(View {
-            ticks_per_second,
+            rate,
             newest: None,
             clock: ServerClock::new(),
             delay: ViewDelay::new(config.delay)?,
@@ -130,7 +124,11 @@ impl View {
     /// each of them, whether it was read to its end or not.
     pub fn handle_snapshot(&mut self, now: Micros, client: &ReplicaClient) {
         let Some(Applied { tick, is_whole }) = client.applied else { return };
-        let time = self.time_of(tick);
+        let number = self.number_of(tick);
+        if self.newest.is_none_or(|(newest, _)| tick.is_newer_than(newest)) {
+            self.newest = Some((tick, number));
+        }
+        let time = self.rate.time_of(number);
         self.clock.handle_snapshot(now, time);
         if is_whole {
             self.objects.handle_snapshot(time);
@@ -154,7 +152,7 @@ impl View {
         let resync = self.clock.poll_resync();
         self.resync = resync.or(self.resync);
         let interval = match self.clock.send_interval() {
-            Micros::ZERO => Micros((1e6 / self.ticks_per_second) as u64),
+            Micros::ZERO => self.rate.time_of(1),
             interval => interval,
         };
         let delay = self.delay.advance(now, interval, self.clock.needed_delay());
@@ -187,21 +185,15 @@ impl View {
         self.time
     }
 
-    /// The same in ticks.
-    pub fn tick(&self) -> Option<ViewTick> {
-        let ticks = self.time?.0 as f64 * self.ticks_per_second / 1e6;
-        let fraction = ((ticks - ticks.floor()) * 256.0) as u8;
-        Some(ViewTick { tick: Tick(ticks as u64 as u32), fraction })
+    /// The same in steps of a simulation that has so many a second, as inputs carry it to the server: see
+    /// [`Predictor::write_inputs`](super::Predictor::write_inputs).
+    pub fn view_time(&self, steps_per_second: u32) -> Option<ViewTime> {
+        Some(ViewTime::at(self.time?, steps_per_second))
     }
 
-    /// The server's time of a tick, counted as those of snapshots are.
-    pub fn time_of(&mut self, tick: Tick) -> Micros {
-        let (newest, count) = *self.newest.get_or_insert((tick, tick.0.into()));
-        let count = count.saturating_add_signed(tick.distance(newest).into());
-        if tick.is_newer_than(newest) {
-            self.newest = Some((tick, count));
-        }
-        Micros((count as f64 * 1e6 / self.ticks_per_second) as u64)
+    /// The server's time of a tick, counted as those of snapshots are: for events that are stamped with one.
+    pub fn time_of(&self, tick: Tick) -> Micros {
+        self.rate.time_of(self.number_of(tick))
     }
 
     /// The server's clock as its snapshots tell it.
@@ -222,6 +214,12 @@ impl View {
     /// Whether view time jumped since the last call.
     pub fn poll_resync(&mut self) -> Option<Resync> {
         self.resync.take()
+    }
+
+    /// Ticks have 32 bits and wrap; times do not.
+    fn number_of(&self, tick: Tick) -> u64 {
+        let (newest, number) = self.newest.unwrap_or((tick, tick.0.into()));
+        number.saturating_add_signed(tick.distance(newest).into())
     }
 
     fn seat(&self, alias: Alias) -> Option<&Seat> {

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::client::noise::Noise;
+use crate::noise::Noise;
 
 const INTERVAL_US: u64 = 50_000;
 const FRAME_US: u64 = 16_667;

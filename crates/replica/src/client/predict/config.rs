@@ -2,7 +2,7 @@
 
 use netloom_wire::Micros;
 
-use crate::server::setting::SettingError;
+use crate::setting::SettingError;
 use crate::step::{FIELDS_MAX, Fields};
 
 /// Steps that a log holds at least.

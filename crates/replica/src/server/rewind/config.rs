@@ -3,7 +3,8 @@
 use netloom_wire::Micros;
 
 use super::view::ViewRules;
-use crate::server::setting::SettingError;
+use crate::rate::Rate;
+use crate::setting::SettingError;
 
 /// How a [`Rewind`](super::Rewind) works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,26 +45,22 @@ impl Default for RewindConfig {
 }
 
 impl RewindConfig {
-    pub(super) fn check(&self) -> Result<(), SettingError> {
+    pub(super) fn check(&self) -> Result<Rate, SettingError> {
         SettingError::check("history_ms", self.history_ms, 50..=5_000, "50 to 5,000")?;
-        SettingError::check("steps_per_second", self.steps_per_second, 1..=1_000, "1 to 1,000")?;
+        let rate = Rate::new("steps_per_second", self.steps_per_second)?;
         SettingError::check("objects_max", self.objects_max, 1..=65_536, "1 to 65,536")?;
         SettingError::check("peers_max", self.peers_max, 1..=65_536, "1 to 65,536")?;
         SettingError::check("rewind_ms_max", self.rewind_ms_max, 0..=self.history_ms, "0 to history_ms")?;
         SettingError::check("tolerance_ms", self.tolerance_ms, 0..=250, "0 to 250")?;
         SettingError::check("speed_percent", self.speed_percent, 0..=50, "0 to 50")?;
-        SettingError::check("jitter_ms", self.jitter_ms, 0..=100, "0 to 100")
+        SettingError::check("jitter_ms", self.jitter_ms, 0..=100, "0 to 100")?;
+        Ok(rate)
     }
 
     /// Rows for the whole time, one for the present, and one because times and steps do not fall together.
     pub(super) fn rows(&self) -> usize {
         let steps = u64::from(self.history_ms) * u64::from(self.steps_per_second);
         steps.div_ceil(1_000) as usize + 2
-    }
-
-    /// The time of one step.
-    pub(super) fn step(&self) -> Micros {
-        Micros(1_000_000 / u64::from(self.steps_per_second))
     }
 
     pub(super) fn rules(&self) -> ViewRules {
