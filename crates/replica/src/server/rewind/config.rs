@@ -6,6 +6,9 @@ use super::view::ViewRules;
 use crate::rate::Rate;
 use crate::setting::SettingError;
 
+/// Objects times steps that are kept: 50 bytes each, so 840 MB.
+const CELLS_MAX: usize = 1 << 24;
+
 /// How a [`Rewind`](super::Rewind) works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RewindConfig {
@@ -13,7 +16,7 @@ pub struct RewindConfig {
     pub history_ms: u32,
     /// Steps of the simulation per second: 1 to 1,000.
     pub steps_per_second: u32,
-    /// Objects that can be tracked at once: 1 to 65,536.
+    /// Objects that can be tracked at once: 1 to 65,536, and times the steps of `history_ms` at most 2^24.
     pub objects_max: usize,
     /// Peers whose views are followed: 1 to 65,536.
     pub peers_max: usize,
@@ -54,6 +57,9 @@ impl RewindConfig {
         SettingError::check("tolerance_ms", self.tolerance_ms, 0..=250, "0 to 250")?;
         SettingError::check("speed_percent", self.speed_percent, 0..=50, "0 to 50")?;
         SettingError::check("jitter_ms", self.jitter_ms, 0..=100, "0 to 100")?;
+        let objects_most = CELLS_MAX / self.rows();
+        let allowed = "objects_max times the steps of history_ms at most 16,777,216";
+        SettingError::check("objects_max", self.objects_max, 1..=objects_most, allowed)?;
         Ok(rate)
     }
 

@@ -210,3 +210,12 @@ fn a_step_has_its_recorded_time_and_others_are_counted_on_across_the_wrap() {
         "before the server began"
     );
 }
+
+#[test]
+fn a_history_that_no_machine_has_memory_for_is_refused_by_name() {
+    let longest = RewindConfig { history_ms: 5_000, steps_per_second: 1_000, ..RewindConfig::default() };
+    let largest = RewindConfig { objects_max: 65_536, ..longest };
+    let refused = Rewind::new(largest).unwrap_err().to_string();
+    assert!(refused.starts_with("objects_max = 65536 is not allowed"), "{refused}");
+    assert!(Rewind::new(RewindConfig { objects_max: 1, peers_max: 1, ..longest }).is_ok());
+}
