@@ -37,6 +37,11 @@ impl Rate {
         parts_at(time, self.0, 1)
     }
 
+    /// How many steps a time has, the last one begun and not ended counted as one.
+    pub fn steps_within(self, time: Micros) -> u64 {
+        if time == Micros::ZERO { 0 } else { self.step_at(time - Micros(1)) + 1 }
+    }
+
     /// How long a step is, in microseconds.
     pub fn step_us(self) -> f64 {
         1e6 / f64::from(self.0)
@@ -66,6 +71,14 @@ mod tests {
             prop_assert_eq!(rate.step_at(time - Micros(1)), step - 1);
             prop_assert_eq!(parts_at(time, per_second, 256) >> 8, step);
         }
+    }
+
+    #[test]
+    fn a_step_that_has_begun_counts_as_one() {
+        let rate = Rate::new("rate", 60).unwrap();
+        let steps =
+            [0, 1, 16_666, 16_667, 16_668, 1_000_000, 1_000_001].map(|us| rate.steps_within(Micros(us)));
+        assert_eq!(steps, [0, 1, 1, 1, 2, 60, 61]);
     }
 
     #[test]
