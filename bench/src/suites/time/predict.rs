@@ -125,7 +125,9 @@ struct Walk {
 
 impl Walk {
     fn new() -> Result<Walk, BenchError> {
-        let own = Predictor::new(Walking, Tick(0), START, PredictConfig::default());
+        // Messages are measured without states: the server never says anything else than which inputs are done with.
+        let config = PredictConfig { silence: Micros::from_secs(60), ..PredictConfig::default() };
+        let own = Predictor::new(Walking, Tick(0), START, config);
         let own = own.map_err(|error| BenchError::refused("netloom", error))?;
         let mut walk = Walk { own, server: START, step: 0, wrong: 0 };
         (0..AHEAD).for_each(|_| walk.act());

@@ -116,6 +116,12 @@ impl Fields {
             .value()
     }
 
+    /// Whether the wire makes no difference between two states.
+    pub(crate) fn is_same(&self, server: &Fields) -> bool {
+        let mut values = self.listed.iter().zip(&server.listed);
+        self.len() == server.len() && values.all(|((_, own), (_, server))| own.error(server).is_none())
+    }
+
     pub(crate) fn clear(&mut self) {
         self.listed.clear();
         self.excess = 0;

@@ -328,6 +328,37 @@ fn a_state_that_comes_after_the_news_of_its_step_is_still_compared_once() {
 }
 
 #[test]
+fn a_server_that_stays_silent_because_nothing_moved_there_is_believed_after_a_while() {
+    // The server holds the runner fast, so it has nothing to say about it but which inputs are done with.
+    let mut own = predictor(PredictConfig::default());
+    run(&mut own, 1..=6, AHEAD);
+    let mut farthest = 0f32;
+    for step in 7..=300 {
+        own.apply_local(Tick(step), AHEAD).unwrap();
+        own.handle_acked(Tick(step - 6));
+        farthest = farthest.max(own.state().position[0]);
+    }
+    assert!(farthest < 5.0, "runs away in its own view: {farthest} m");
+    assert!(own.report().corrections() >= 5, "{:?}", own.report());
+    // When the player lets go, it is where the server has it.
+    for step in 301..=340 {
+        own.apply_local(Tick(step), [0, 0]).unwrap();
+        own.handle_acked(Tick(step - 6));
+    }
+    assert_eq!(own.state().position, START.position);
+}
+
+#[test]
+fn silence_about_an_object_that_rests_here_too_changes_nothing() {
+    let mut own = predictor(PredictConfig::default());
+    for step in 1..=1_000 {
+        own.apply_local(Tick(step), [0, 0]).unwrap();
+        own.handle_acked(Tick(step));
+    }
+    assert_eq!((own.report().corrections(), *own.state()), (0, START));
+}
+
+#[test]
 fn steps_wrap() {
     let first = Tick(u32::MAX - 3);
     let mut own = Predictor::new(Run::default(), first, START, PredictConfig::default()).unwrap();
