@@ -50,8 +50,11 @@ pub use segment::Source;
 const STATES_MIN: usize = 12;
 /// The longest that anything is carried on without news.
 pub const EXTRAPOLATION_MAX: Micros = Micros(250_000);
-/// Snapshots that are remembered to know what was silent about an object: more than the longest delay has.
+/// Snapshots that are remembered to know what was silent about an object: the longest delay has as many at 128 a second.
 const SNAPSHOTS: usize = 64;
+
+/// Coordinates beyond this are a mistake: a double tells eighths of a metre apart there. Nor do sums of them overflow.
+const POSITION_METRES_MAX: f64 = 1e15;
 
 /// How much faster than an object a difference shrinks.
 const EASE_SPEED: f32 = 0.9;
@@ -187,7 +190,7 @@ impl Interpolator {
             0..=EXTRAPOLATION_MAX.0,
             "0 to 250,000 µs",
         )?;
-        let states = rate.step_at(DELAY_MAX) as usize + 1 + 2;
+        let states = rate.steps_within(DELAY_MAX) as usize + 2;
         let objects = config.objects;
         Ok(Interpolator {
             extrapolation_seconds: config.extrapolation.as_secs_f64() as f32,
@@ -222,11 +225,12 @@ impl Interpolator {
         self.newest_us = self.newest_us.max(time_us);
     }
 
-    /// Takes in a state; the first one of a slot makes an object of it. One that is not finite is refused.
+    /// Takes in a state; the first one of a slot makes an object of it. One that is not finite, or farther away than anything
+    /// can be, is refused.
     pub fn insert(&mut self, slot: u16, state: State) -> bool {
         let rotation = normalized(state.pose.rotation);
-        let is_finite = state.pose.position.iter().all(|axis| axis.is_finite());
-        let (Some(rotation), true, true) = (rotation, is_finite, usize::from(slot) < VISIBLE_MAX) else {
+        let is_near = state.pose.position.iter().all(|axis| axis.abs() <= POSITION_METRES_MAX);
+        let (Some(rotation), true, true) = (rotation, is_near, usize::from(slot) < VISIBLE_MAX) else {
             self.refused += 1;
             return false;
         };
@@ -251,9 +255,16 @@ impl Interpolator {
         inserted != Inserted::Ignored
     }
 
-    /// The object of a slot is gone.
+    /// The object of a slot is gone. What was attached to it stays where it is shown.
     pub fn remove(&mut self, slot: u16) {
         let Some(row) = self.row(slot) else { return };
+        if self.attached > 0 {
+            for child in 0..self.slots.len() {
+                if self.parents[child] == slot && child != row {
+                    self.set_parent(child, NO_PARENT);
+                }
+            }
+        }
         self.attached -= usize::from(self.parents[row] != NO_PARENT);
         self.row_of[usize::from(slot)] = NOBODY;
         self.slots.swap_remove(row);
@@ -285,9 +296,12 @@ impl Interpolator {
         }
         let row = self.row(slot).unwrap_or_else(|| self.push_row(slot));
         let parent = parent.unwrap_or(NO_PARENT);
-        if self.parents[row] == parent {
-            return;
+        if self.parents[row] != parent {
+            self.set_parent(row, parent);
         }
+    }
+
+    fn set_parent(&mut self, row: usize, parent: u16) {
         let frame_of = |slot: u16| self.row(slot).map_or(Pose::default(), |row| self.world(row));
         let (old, new) = (frame_of(self.parents[row]), frame_of(parent));
         let into_new = compose(inverse(widened(new.rotation)), widened(old.rotation));
@@ -365,7 +379,7 @@ impl Interpolator {
         self.rings.capacity()
     }
 
-    /// States that were refused because they were not finite, or of no slot.
+    /// States that were refused because they were not finite, too far away, or of no slot.
     pub fn refused(&self) -> u64 {
         self.refused
     }

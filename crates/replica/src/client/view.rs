@@ -12,6 +12,10 @@
 //! View time runs at 1 ± 7 % of real time (2 % for the clock, 5 % for the delay) and never backwards, except after a break
 //! of the clock, which [`View::poll_resync`] reports.
 //!
+//! An object that left is shown until view time reaches the tick in which it did, unless its slot is used again before: of
+//! a rocket that hits, the last metres are seen too. [`ReplicaClient`] has it no longer, and [`View::sample`] says when it is
+//! gone. One that entered is shown at once; until the view gets there it stands still, as [`Source::Ahead`](super::Source::Ahead) tells.
+//!
 //! An object that is attached to another is interpolated in the frame of its parent, and then placed where the parent is
 //! shown. When an object is attached or let go, its older states are converted by where both are shown at that moment.
 
@@ -87,6 +91,8 @@ pub struct View {
     objects: Interpolator,
     /// By slot.
     seats: Vec<Option<Seat>>,
+    /// What has left, and when: still seated until the view gets there.
+    leaving: Vec<(Micros, Alias)>,
     time: Option<Micros>,
     resync: Option<Resync>,
 }
@@ -115,6 +121,7 @@ impl View {
             delay: ViewDelay::new(config.delay)?,
             objects,
             seats: vec![None; config.objects],
+            leaving: Vec::with_capacity(config.objects),
             time: None,
             resync: None,
         })
@@ -135,7 +142,7 @@ impl View {
         }
         for change in client.changes() {
             match change.kind {
-                ChangeKind::Left => self.leave(change.alias),
+                ChangeKind::Left => self.leave(change),
                 ChangeKind::Entered | ChangeKind::Updated => self.take(tick, time, change, client),
             }
         }
@@ -158,6 +165,7 @@ impl View {
         let delay = self.delay.advance(now, interval, self.clock.needed_delay());
         let time = reading - delay;
         let time = if resync.is_some() { time } else { self.time.map_or(time, |before| before.max(time)) };
+        self.let_go(time, resync.is_some());
         self.objects.advance(time);
         self.time = Some(time);
         self.time
@@ -226,10 +234,26 @@ impl View {
         self.seats.get(usize::from(alias.slot))?.as_ref().filter(|seat| seat.alias == alias)
     }
 
-    fn leave(&mut self, alias: Alias) {
-        if self.seat(alias).is_some() {
-            self.seats[usize::from(alias.slot)] = None;
-            self.objects.remove(alias.slot);
+    /// Whatever flew there is still on its way in the view: it goes when the view gets there.
+    fn leave(&mut self, change: &Change) {
+        if self.seat(change.alias).is_some() {
+            self.leaving.push((self.time_of(change.tick), change.alias));
+        }
+    }
+
+    /// Takes away what has left by now, or, after a break of the clock, everything that has left.
+    fn let_go(&mut self, time: Micros, all: bool) {
+        let mut at = 0;
+        while let Some(&(left, alias)) = self.leaving.get(at) {
+            if left > time && !all {
+                at += 1;
+                continue;
+            }
+            self.leaving.swap_remove(at);
+            if self.seat(alias).is_some() {
+                self.seats[usize::from(alias.slot)] = None;
+                self.objects.remove(alias.slot);
+            }
         }
     }
 
@@ -244,6 +268,7 @@ impl View {
         if self.seat(change.alias).is_none() {
             self.objects.remove(slot);
         }
+        self.leaving.retain(|(_, alias)| *alias != change.alias);
         let Some(seat) = self.seats.get_mut(usize::from(slot)) else { return };
         let seat = match seat {
             Some(seat) if seat.alias == change.alias => seat,

@@ -231,7 +231,7 @@ impl Rings {
         if is_newest && gap_us < *interval_us {
             *interval_us = gap_us;
         } else if is_newest && gap_us < REST_US {
-            *interval_us = gap_us.min(*interval_us + *interval_us / 2);
+            *interval_us = gap_us.min(*interval_us + *interval_us / 2 + 1);
         }
     }
 

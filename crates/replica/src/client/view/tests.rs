@@ -322,6 +322,48 @@ fn what_left_is_not_shown_and_its_slot_shows_the_next_object() {
 }
 
 #[test]
+fn what_left_is_shown_until_the_view_gets_there() {
+    let mut game = Game::new();
+    let rocket = game.spawn(1, 0);
+    game.run(60, walk(rocket));
+    let alias = game.alias(0);
+    game.server.world_mut().despawn(rocket).unwrap();
+    let left_us = (game.tick + 1) * TICK_US;
+    let mut farthest = 0.0f64;
+    for _ in 0..40 {
+        game.frame(&mut |_: &mut Game| {});
+        let time_us = game.view.time().unwrap().0;
+        let shown = game.view.sample(alias);
+        assert_eq!(shown.is_some(), time_us < left_us, "at {time_us}, it left at {left_us}");
+        farthest = farthest.max(shown.map_or(0.0, |shown| shown.pose.position[0]));
+    }
+    assert_eq!(game.client.len(), 0);
+    assert!((farthest - (left_us / TICK_US - 1) as f64).abs() < 0.02, "flew to {farthest}");
+}
+
+#[test]
+fn a_passenger_whose_carrier_leaves_stays_where_it_was_seen() {
+    let mut game = Game::new();
+    let (carrier, passenger) = (game.spawn(1, 0), game.spawn(2, 0));
+    game.server.world_mut().attach(passenger, Some(carrier)).unwrap();
+    game.server.world_mut().set_position(passenger, [2.0, 0.0, 0.0]).unwrap();
+    game.run(90, walk(carrier));
+    let child = game.client.iter().find(|object| object.parent().is_some()).unwrap().alias();
+    let mut before = game.view.sample(child).unwrap().pose.position[0];
+    let place = (game.tick + 2) as f64;
+    game.server.world_mut().attach(passenger, None).unwrap();
+    game.server.world_mut().set_position(passenger, [place, 0.0, 0.0]).unwrap();
+    game.server.world_mut().despawn(carrier).unwrap();
+    for frame in 0..60 {
+        game.frame(&mut |_: &mut Game| {});
+        let x = game.view.sample(child).unwrap().pose.position[0];
+        assert!((x - before).abs() < 1.0, "frame {frame}: {before} to {x}");
+        before = x;
+    }
+    assert!((before - place).abs() < 0.02, "{before}, {place}");
+}
+
+#[test]
 fn objects_without_a_place_are_not_shown() {
     let mut game = Game::new();
     game.spawn(1, 1);
