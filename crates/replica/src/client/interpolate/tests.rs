@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::noise::Noise;
+use crate::space::{UNTURNED, arc_radians};
 
 mod bounds;
 
