@@ -15,8 +15,14 @@
 //! is unknown, ends the reading of that snapshot; [`ReplicaClient::poll_refusal`] tells the server, which stops
 //! building on it.
 //!
-//! That much is what the server said. What the player sees of it, smoothly and at which time, is the matter of [`View`];
-//! which step of the simulation the player's own inputs are for, that of [`InputClock`].
+//! That much is what the server said. What the player sees of it is the matter of the other parts:
+//!
+//! | part | |
+//! |---|---|
+//! | [`View`] | everybody else, smoothly, at one time: [`ServerClock`], [`ViewDelay`] and [`Interpolator`] together |
+//! | [`ViewEvents`] | what happens once, given when the view gets there |
+//! | [`InputClock`] | which step of the simulation the player's inputs are for |
+//! | [`Predictor`] | the player's own object, ahead of the server; [`PredictedSpawns`] for what its inputs make |
 
 pub mod clock;
 pub mod delay;

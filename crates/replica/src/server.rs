@@ -14,6 +14,9 @@
 //!
 //! Nothing here knows of connections. A snapshot has a sequence number; whoever sends it says later whether it arrived
 //! ([`ReplicaServer::handle_outcome`]), and only what arrived is built on.
+//!
+//! Beside snapshots there is what a server does with time: [`InputQueue`] gives every step exactly one input of a client, and
+//! says how early they come; [`Rewind`] judges a shot at what the shooter saw.
 
 mod append;
 mod audit;
