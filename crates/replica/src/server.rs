@@ -102,6 +102,7 @@ impl ReplicaServer {
             cadence: config.cadence,
             importance: Vec::new(),
             heartbeat: config.heartbeat,
+            baseline_ticks: config.baseline_ticks,
         };
         Ok(ReplicaServer {
             world,
@@ -326,7 +327,7 @@ impl ReplicaServer {
     /// when it was left out, but selecting for all peers first and then encoding once is faster.
     pub fn encode(&mut self) {
         let ReplicaServer { world, codes, cache, workers, encoders, tick, .. } = self;
-        workers.iter_mut().for_each(|worker| cache.want(&mut worker.wanted));
+        workers.iter_mut().for_each(|worker| cache.want(&mut worker.wanted, world.live()));
         let present = Present { world, codes, tick: *tick };
         for row in cache.rows_mut() {
             row.encode(&mut encoders[0], present);

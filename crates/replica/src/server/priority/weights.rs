@@ -151,7 +151,7 @@ impl<D: DistanceWeight> Weights<D> {
     pub fn sight(&self, importance: f32, offset: [f32; 3], in_view: bool) -> Sight {
         let [x, y, z] = offset;
         let view = if in_view { self.config.in_view_factor } else { 1.0 };
-        Sight { square_metres: x * x + y * y + z * z, importance: importance * view }
+        Sight { square_metres: x * x + y * y + z * z, importance: importance * view, favour: 1.0 }
     }
 
     /// Finds what everything that waits gains.
