@@ -37,7 +37,7 @@
 //!
 //! // The client: what it was told, and what it shows of that.
 //! let mut client = ReplicaClient::new(ClassTable::new(classes()?)?, Codes::generic());
-//! let mut view = View::new(ViewConfig { ticks_per_second: 20.0, ..ViewConfig::default() })?;
+//! let mut view = View::new(ViewConfig { ticks_per_second: 20, ..ViewConfig::default() })?;
 //!
 //! for tick in 0..40u64 {
 //!     let now = Micros::from_millis(50 * tick);
