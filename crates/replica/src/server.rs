@@ -29,6 +29,7 @@ mod flight;
 mod held;
 pub mod input_queue;
 pub mod interest;
+mod outcome;
 mod page;
 mod peer;
 pub mod phases;
