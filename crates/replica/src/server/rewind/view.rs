@@ -22,8 +22,11 @@
 //! earlier than the clamp.
 //!
 //! The *reference* is what keeps a view from running, standing still or going back and forth. Claims have the jitter of
-//! frames, so they are not compared with each other: a reference follows them at a bounded speed, and they must stay
-//! near it. It is held inside the other bounds too, so an honest client whose connection changed is believed again at once.
+//! frames, so they are not compared with each other: a reference runs as time does, and they must stay near it. Claims that
+//! do not draw it after them, at a bounded speed. It follows no others: frames and steps beat, and a reference that went
+//! along with claims that are late by up to a frame would be a whole frame beside the next one. So a single lie among honest
+//! claims is worth twice the jitter at most. The reference is held inside the other bounds too, so an honest client whose
+//! connection changed is believed again at once.
 
 use netloom_wire::Micros;
 
@@ -209,6 +212,7 @@ impl ViewTracker {
         if let Some(before) = self.reference {
             let passed = (now - before.now).0;
             let percent = |speed: u64| before.at + Micros(passed.saturating_mul(speed) / 100);
+            reference.at = percent(100).clamp(claimed - rules.jitter, claimed + rules.jitter);
             reference.raise(percent(100 - rules.speed_percent.min(100)), Adjustment::TooSlow);
             reference.lower(percent(100 + rules.speed_percent.min(100)), Adjustment::TooFast);
             believed.raise(reference.at - rules.jitter, Adjustment::TooSlow);
