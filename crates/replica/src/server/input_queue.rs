@@ -222,6 +222,14 @@ impl<I: Input> InputQueue<I> {
             let step = Tick(newest.0.wrapping_sub(age));
             self.insert(Kept { step, input, view: view.map(|view| view.earlier(age)) });
         }
+        // Of older inputs a message tells the view only as far as all steps see a step later than those before them. The
+        // message that an input was the newest of knows better, also if it comes second.
+        let place = self.place(newest);
+        if let Some(kept) = self.ring[place].as_mut().filter(|kept| kept.step == newest)
+            && message.inputs().next().is_some_and(|input| input == kept.input)
+        {
+            kept.view = view.or(kept.view);
+        }
         Ok(())
     }
 
