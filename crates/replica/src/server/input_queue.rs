@@ -236,6 +236,11 @@ impl<I: Input> InputQueue<I> {
     /// The input of a step: once for each, in order. `None` for a step that was simulated before; steps that are left
     /// out are never simulated.
     pub fn take(&mut self, step: Tick, now: Micros) -> Option<Taken<I>> {
+        #[cfg(netloom_mutations)]
+        let step = match crate::mutation::is(crate::mutation::Mutation::InputTakenAgain) {
+            true if self.kept(self.next).is_some() => self.next,
+            _ => step,
+        };
         if self.next.is_newer_than(step) {
             return None;
         }
@@ -325,6 +330,11 @@ impl<I: Input> InputQueue<I> {
             self.next = self.next.plus(beyond.unsigned_abs());
             self.came = 0;
         }
+        #[cfg(netloom_mutations)]
+        let kept = match crate::mutation::is(crate::mutation::Mutation::LateInputTaken) {
+            true if self.next.is_newer_than(kept.step) => self.postponed(kept),
+            _ => kept,
+        };
         let ahead = kept.step.distance(self.next);
         let known = self.kept(kept.step).map(|known| known.input == kept.input);
         match known {
@@ -373,6 +383,15 @@ impl<I: Input> InputQueue<I> {
         if step.is_newer_than(self.clock) {
             self.clock = step;
         }
+    }
+
+    /// For a deliberate bug: an input that came too late, for the first step that has none.
+    #[cfg(netloom_mutations)]
+    fn postponed(&self, kept: Kept<I>) -> Kept<I> {
+        let is_known = self.kept(kept.step).is_some();
+        let mut steps = (0..self.config.window_steps).map(|ahead| self.next.plus(ahead));
+        let free = steps.find(|step| self.kept(*step).is_none()).filter(|_| !is_known);
+        Kept { step: free.unwrap_or(kept.step), ..kept }
     }
 
     fn kept(&self, step: Tick) -> Option<&Kept<I>> {

@@ -46,6 +46,10 @@ pub struct PeerTiming {
 impl PeerTiming {
     /// How far back the peer's view is when its input is simulated.
     pub fn rewind(&self) -> Micros {
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::DelayForgotten) {
+            return self.rtt + self.input_wait;
+        }
         self.rtt + self.interpolation_delay + self.input_wait
     }
 }
@@ -207,6 +211,17 @@ impl ViewTracker {
     /// heard of, the farther it may have moved.
     pub fn verify(&mut self, claimed: Micros, timing: &PeerTiming, kept: Kept, rules: &ViewRules) -> View {
         let now = kept.newest;
+        #[cfg(netloom_mutations)]
+        let rules = &mutated(*rules);
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::ViewBelieved) {
+            let at = claimed.clamp(kept.oldest.max(now - rules.rewind_max), now);
+            return View { at, claimed, now, adjusted: None };
+        }
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::PresentJudged) {
+            return View { at: now, claimed, now, adjusted: None };
+        }
         let mut believed = Believed { at: claimed, adjusted: None };
         let mut reference = Believed { at: claimed, adjusted: None };
         if let Some(before) = self.reference {
@@ -232,6 +247,16 @@ impl ViewTracker {
         self.counters.count(believed.adjusted);
         View { at: believed.at, claimed, now, adjusted: believed.adjusted }
     }
+}
+
+/// The rules with a deliberate bug.
+#[cfg(netloom_mutations)]
+fn mutated(rules: ViewRules) -> ViewRules {
+    use crate::mutation::{Mutation, is};
+    let rewind_max = if is(Mutation::ClampOff) { Micros::MAX } else { rules.rewind_max };
+    let speed_percent = if is(Mutation::ViewUnpaced) { 100 } else { rules.speed_percent };
+    let jitter = if is(Mutation::ViewUnpaced) { Micros::from_secs(9) } else { rules.jitter };
+    ViewRules { rewind_max, speed_percent, jitter, ..rules }
 }
 
 struct Believed {
