@@ -25,6 +25,8 @@ Examples:
   netloom sim --scenario all --runs 100
   netloom sim --scenario replication --seed 17
       one run again: equal seeds give equal runs, on any machine and any number of threads
+  netloom sim --scenario fairness --runs 100
+      shooters near and far, and cheats with time: a table of who hit how often, and how far each was rewound
   netloom sim --scenario replication --plot out.svg --loss 0.05 --rtt-ms 120
       a crowd over such a network: bytes per tick, how old what clients see is, and how many codes are made
 
@@ -150,12 +152,29 @@ fn print_summary(scenario: &dyn Scenario, outcome: &Outcome) {
             table.row([row.name.to_owned(), figure(row.quantile(0.5)), row.unit.to_owned()]);
         }
         println!("{table}");
+        print_table(outcome);
         return;
     }
     let mut table = Table::new(&["measure", "min", "median", "p95", "max", "unit"]);
     for row in rows {
         let quantiles = [0.0, 0.5, 0.95, 1.0].map(|share| figure(row.quantile(share)));
         table.row(std::iter::once(row.name.to_owned()).chain(quantiles).chain([row.unit.to_owned()]));
+    }
+    println!("{table}");
+    print_table(outcome);
+}
+
+/// What is compared within the scenario, if anything is.
+fn print_table(outcome: &Outcome) {
+    let rows = outcome.summary.table();
+    if rows.is_empty() {
+        return;
+    }
+    let header: Vec<_> = [""].into_iter().chain(outcome.summary.columns()).collect();
+    let mut table = Table::new(&header);
+    for (name, values) in rows {
+        let values = values.into_iter().map(|value| value.map(figure).unwrap_or_default());
+        table.row(std::iter::once(name.to_owned()).chain(values));
     }
     println!("{table}");
 }

@@ -49,11 +49,29 @@ pub enum Mutation {
     RefusalIgnored,
     /// Server: waiting earns nothing, the nearest always go first.
     WaitingUnpaid,
+    /// Lag compensation: a shot may be judged as long ago as its shooter likes.
+    ClampOff,
+    /// Lag compensation: whatever a client claims to have seen is believed, up to the clamp.
+    ViewBelieved,
+    /// Lag compensation: a view may stand still or run.
+    ViewUnpaced,
+    /// Lag compensation: objects are where they were in the step before the view, and not between two.
+    StepBeforeView,
+    /// Lag compensation: shots are judged by the present.
+    PresentJudged,
+    /// Lag compensation: that clients show snapshots late is not expected of them.
+    DelayForgotten,
+    /// Inputs: a step that was simulated has another input.
+    InputTakenAgain,
+    /// Inputs: a step per input costs nothing.
+    StepsUnpaid,
+    /// Inputs: what did not come in time is simulated when it comes.
+    LateInputTaken,
 }
 
 impl Mutation {
     /// Every bug.
-    pub const ALL: [Mutation; 21] = {
+    pub const ALL: [Mutation; 30] = {
         use Mutation::*;
         [
             StaleEntryApplied,
@@ -77,8 +95,36 @@ impl Mutation {
             AudienceKept,
             RefusalIgnored,
             WaitingUnpaid,
+            ClampOff,
+            ViewBelieved,
+            ViewUnpaced,
+            StepBeforeView,
+            PresentJudged,
+            DelayForgotten,
+            InputTakenAgain,
+            StepsUnpaid,
+            LateInputTaken,
         ]
     };
+}
+
+impl Mutation {
+    /// Whether it is about time: what is seen, shot at and simulated when.
+    pub fn is_of_time(self) -> bool {
+        use Mutation::*;
+        matches!(
+            self,
+            ClampOff
+                | ViewBelieved
+                | ViewUnpaced
+                | StepBeforeView
+                | PresentJudged
+                | DelayForgotten
+                | InputTakenAgain
+                | StepsUnpaid
+                | LateInputTaken
+        )
+    }
 }
 
 thread_local! {

@@ -11,10 +11,33 @@ pub struct Measure {
     pub value: f64,
 }
 
+/// What a cell of a table means for many runs together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// All of them together.
+    Sum,
+    /// The middle of all.
+    Mean,
+    /// The largest.
+    Max,
+}
+
+/// One value of a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Cell {
+    row: &'static str,
+    column: &'static str,
+    fold: Fold,
+    value: f64,
+    /// How many runs are in it.
+    runs: u32,
+}
+
 /// What one run measured, in the order in which it was added.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     measures: Vec<Measure>,
+    cells: Vec<Cell>,
 }
 
 impl Report {
@@ -26,6 +49,11 @@ impl Report {
     /// Adds a value.
     pub fn add(&mut self, name: &'static str, unit: &'static str, value: f64) {
         self.measures.push(Measure { name, unit, value });
+    }
+
+    /// Adds a value to the table of the run: for what is measured of several that are to be compared.
+    pub fn add_cell(&mut self, row: &'static str, column: &'static str, fold: Fold, value: f64) {
+        self.cells.push(Cell { row, column, fold, value, runs: 1 });
     }
 
     /// The values.
@@ -65,12 +93,13 @@ impl SummaryRow {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     rows: Vec<SummaryRow>,
+    cells: Vec<Cell>,
 }
 
 impl Summary {
     /// Adds one run.
-    pub fn add(&mut self, measures: &[Measure]) {
-        for measure in measures {
+    pub fn add(&mut self, report: &Report) {
+        for measure in &report.measures {
             let row = match self.rows.iter().position(|row| row.name == measure.name) {
                 Some(place) => &mut self.rows[place],
                 None => {
@@ -80,12 +109,51 @@ impl Summary {
             };
             row.values.push(measure.value);
         }
+        for cell in &report.cells {
+            let is_same = |known: &&mut Cell| (known.row, known.column) == (cell.row, cell.column);
+            let Some(known) = self.cells.iter_mut().find(is_same) else {
+                self.cells.push(*cell);
+                continue;
+            };
+            known.runs += 1;
+            known.value = match cell.fold {
+                Fold::Sum => known.value + cell.value,
+                Fold::Mean => known.value + (cell.value - known.value) / f64::from(known.runs),
+                Fold::Max => known.value.max(cell.value),
+            };
+        }
+    }
+
+    /// The columns of the table, if the scenario has one.
+    pub fn columns(&self) -> Vec<&'static str> {
+        in_order(self.cells.iter().map(|cell| cell.column))
+    }
+
+    /// The rows of the table, each with a value for each column.
+    pub fn table(&self) -> Vec<(&'static str, Vec<Option<f64>>)> {
+        let columns = self.columns();
+        let value = |row, column| {
+            self.cells.iter().find(|cell| (cell.row, cell.column) == (row, column)).map(|cell| cell.value)
+        };
+        let rows = in_order(self.cells.iter().map(|cell| cell.row)).into_iter();
+        rows.map(|row| (row, columns.iter().map(|column| value(row, *column)).collect())).collect()
     }
 
     /// The rows.
     pub fn rows(&self) -> &[SummaryRow] {
         &self.rows
     }
+}
+
+/// Each name once, in the order of first appearance.
+fn in_order(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+    let mut known = Vec::new();
+    for name in names {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    known
 }
 
 /// The nearest-rank quantile of unsorted values; zero if there are none.
@@ -115,10 +183,24 @@ mod tests {
             let mut report = Report::new();
             report.add("rtt", "ms", value);
             report.add("loss", "%", 10.0 * value);
-            summary.add(report.measures());
+            summary.add(&report);
         }
         let rows: Vec<_> =
             summary.rows().iter().map(|row| (row.name, row.quantile(0.5), row.quantile(1.0))).collect();
         assert_eq!(rows, [("rtt", 2.0, 3.0), ("loss", 20.0, 30.0)]);
+    }
+
+    #[test]
+    fn a_table_folds_each_cell_as_it_was_said() {
+        let mut summary = Summary::default();
+        for value in [3.0, 1.0, 5.0] {
+            let mut report = Report::new();
+            report.add_cell("near", "shots", Fold::Sum, value);
+            report.add_cell("near", "rate", Fold::Mean, value);
+            report.add_cell("far", "rate", Fold::Max, value);
+            summary.add(&report);
+        }
+        assert_eq!(summary.columns(), ["shots", "rate"]);
+        assert_eq!(summary.table(), [("near", vec![Some(9.0), Some(3.0)]), ("far", vec![None, Some(5.0)])]);
     }
 }

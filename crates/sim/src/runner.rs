@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::check::Violation;
-use crate::report::{Measure, Report, Summary};
+use crate::report::{Report, Summary};
 
 /// Runs that one call may ask for: a week of one core.
 pub const RUNS_MAX: u64 = 100_000_000;
@@ -43,6 +43,13 @@ pub enum Failure {
     /// The code under test panicked.
     #[error("panic: {0}")]
     Panic(String),
+}
+
+impl Failure {
+    /// Something that a scenario needs did not work.
+    pub(crate) fn setup(error: impl std::fmt::Display) -> Failure {
+        Failure::Setup(error.to_string())
+    }
 }
 
 /// A failure with what is needed to see it again.
@@ -104,19 +111,19 @@ pub fn run_many(
     let mut outcome = Outcome { runs: results.len() as u64, failed: Vec::new(), summary: Summary::default() };
     for (seed, result) in results {
         match result {
-            Ok(measures) => outcome.summary.add(&measures),
+            Ok(report) => outcome.summary.add(&report),
             Err(failure) => outcome.failed.push(FailedRun { scenario: scenario.name(), seed, failure }),
         }
     }
     outcome
 }
 
-fn run_one(scenario: &dyn Scenario, seed: u64) -> Result<Vec<Measure>, Failure> {
+fn run_one(scenario: &dyn Scenario, seed: u64) -> Result<Report, Failure> {
     let mut report = Report::new();
     // The report is dropped when a run panics, so nothing half-changed is ever looked at.
     let result = catch_unwind(AssertUnwindSafe(|| scenario.run(seed, &mut report)));
     match result {
-        Ok(result) => result.map(|()| report.into_measures()),
+        Ok(result) => result.map(|()| report),
         Err(panic) => {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or_else(|| panic.downcast_ref::<&str>().copied());

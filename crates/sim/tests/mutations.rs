@@ -65,7 +65,8 @@ fn every_deliberate_bug_of_connections_is_caught() {
 fn every_deliberate_bug_of_replication_is_caught() {
     let escaped = replication::Mutation::ALL.into_iter().filter(|&mutation| {
         replication::set(mutation);
-        let is_caught = is_caught(mutation, &["replication"], WORLDS);
+        let hunter = if mutation.is_of_time() { "fairness" } else { "replication" };
+        let is_caught = is_caught(mutation, &[hunter], WORLDS);
         replication::set(replication::Mutation::None);
         !is_caught
     });
@@ -82,7 +83,9 @@ fn without_a_bug_the_same_runs_pass() {
         }
     }
     replication::set(replication::Mutation::None);
-    for seed in 0..WORLDS {
-        assert_eq!(caught_by("replication", seed), None, "replication with seed {seed}");
+    for name in ["replication", "fairness"] {
+        for seed in 0..WORLDS {
+            assert_eq!(caught_by(name, seed), None, "{name} with seed {seed}");
+        }
     }
 }

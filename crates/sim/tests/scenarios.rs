@@ -31,6 +31,20 @@ fn equal_seeds_measure_the_same_and_others_do_not() {
 }
 
 #[test]
+fn shooters_near_and_far_hit_equally_and_cheats_gain_nothing() {
+    let scenario = scenarios::find("fairness").expect("a scenario of this name");
+    let outcome = run_many(scenario, 100..104, 2, &|| {});
+    assert_eq!(outcome.failed, []);
+    // Without compensation the same shots would have missed, the more the farther away.
+    let value =
+        |name| outcome.summary.rows().iter().find(|row| row.name == name).map(|row| row.quantile(1.0));
+    let (apart, uncompensated) =
+        (value("hit rates, 0 to 130 ms, apart"), value("the same without compensation"));
+    assert!(apart.is_some_and(|points| points <= 5.0), "{apart:?}");
+    assert!(uncompensated.is_some_and(|points| points > 8.0), "{uncompensated:?}");
+}
+
+#[test]
 fn names_are_unique_and_found() {
     for scenario in scenarios::ALL {
         let found = scenarios::find(scenario.name()).expect("a scenario is found by its name");

@@ -19,6 +19,10 @@
 //! steps up to 5 % longer or shorter, until the expected slack is one step and the jitter. Without feedback the lead
 //! follows the clock and the round trip.
 //!
+//! **Slow frames.** A frame that is longer than a step makes several at once, the first of them late. Slacks are of all of
+//! them, so at 30 frames a second half would come less than a step early, and some too late: half of what a frame is longer
+//! than a step is added.
+//!
 //! **Breaks.** An error beyond a bound skips steps, or waits if the client is too far ahead. No step is given twice, unless
 //! the server's clock itself broke: then the count starts anew.
 
@@ -48,6 +52,9 @@ const JITTER_MAX: Micros = Micros(150_000);
 const JITTER_SETTLE_US: f64 = 2_000_000.0;
 
 const NO_LEAD: (Tick, f64) = (Tick(0), f64::NAN);
+
+/// A longer frame is a pause, and says nothing of the next one.
+const FRAME_US_MAX: f64 = 100_000.0;
 
 /// How a client counts its steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,6 +127,8 @@ pub struct InputClock {
     route_us: Option<f64>,
     newest_slack: Option<Tick>,
     jitter_us: f64,
+    /// The length of a frame, smoothed.
+    frame_us: f64,
     /// The breaks of the server's clock so far.
     resyncs: u32,
 }
@@ -165,6 +174,7 @@ impl InputClock {
             route_us: None,
             newest_slack: None,
             jitter_us: 0.0,
+            frame_us: 0.0,
             resyncs: 0,
         })
     }
@@ -228,7 +238,8 @@ impl InputClock {
 
     /// How early the inputs should come.
     pub fn target_slack(&self) -> Micros {
-        Micros((self.step_us + self.jitter_us) as u64)
+        let frame_us = (self.frame_us - self.step_us).max(0.0) / 2.0;
+        Micros((self.step_us + self.jitter_us + frame_us) as u64)
     }
 
     /// How early the next input is expected to come, in microseconds; `None` without feedback.
@@ -249,6 +260,9 @@ impl InputClock {
         let is_new = self.position.is_none();
         let share = if is_new { 1.0 } else { (passed_us / JITTER_SETTLE_US).min(1.0) };
         self.jitter_us += (measured_us - self.jitter_us) * share;
+        if passed_us <= FRAME_US_MAX {
+            self.frame_us += (passed_us - self.frame_us) * (passed_us / JITTER_SETTLE_US).min(1.0);
+        }
     }
 
     fn steer(&mut self, now: Micros, by_clock_us: i64, passed_us: f64) {

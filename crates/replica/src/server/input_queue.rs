@@ -222,12 +222,25 @@ impl<I: Input> InputQueue<I> {
             let step = Tick(newest.0.wrapping_sub(age));
             self.insert(Kept { step, input, view: view.map(|view| view.earlier(age)) });
         }
+        // Of older inputs a message tells the view only as far as all steps see a step later than those before them. The
+        // message that an input was the newest of knows better, also if it comes second.
+        let place = self.place(newest);
+        if let Some(kept) = self.ring[place].as_mut().filter(|kept| kept.step == newest)
+            && message.inputs().next().is_some_and(|input| input == kept.input)
+        {
+            kept.view = view.or(kept.view);
+        }
         Ok(())
     }
 
     /// The input of a step: once for each, in order. `None` for a step that was simulated before; steps that are left
     /// out are never simulated.
     pub fn take(&mut self, step: Tick, now: Micros) -> Option<Taken<I>> {
+        #[cfg(netloom_mutations)]
+        let step = match crate::mutation::is(crate::mutation::Mutation::InputTakenAgain) {
+            true if self.kept(self.next).is_some() => self.next,
+            _ => step,
+        };
         if self.next.is_newer_than(step) {
             return None;
         }
@@ -317,6 +330,11 @@ impl<I: Input> InputQueue<I> {
             self.next = self.next.plus(beyond.unsigned_abs());
             self.came = 0;
         }
+        #[cfg(netloom_mutations)]
+        let kept = match crate::mutation::is(crate::mutation::Mutation::LateInputTaken) {
+            true if self.next.is_newer_than(kept.step) => self.postponed(kept),
+            _ => kept,
+        };
         let ahead = kept.step.distance(self.next);
         let known = self.kept(kept.step).map(|known| known.input == kept.input);
         match known {
@@ -365,6 +383,15 @@ impl<I: Input> InputQueue<I> {
         if step.is_newer_than(self.clock) {
             self.clock = step;
         }
+    }
+
+    /// For a deliberate bug: an input that came too late, for the first step that has none.
+    #[cfg(netloom_mutations)]
+    fn postponed(&self, kept: Kept<I>) -> Kept<I> {
+        let is_known = self.kept(kept.step).is_some();
+        let mut steps = (0..self.config.window_steps).map(|ahead| self.next.plus(ahead));
+        let free = steps.find(|step| self.kept(*step).is_none()).filter(|_| !is_known);
+        Kept { step: free.unwrap_or(kept.step), ..kept }
     }
 
     fn kept(&self, step: Tick) -> Option<&Kept<I>> {

@@ -25,6 +25,8 @@ struct Loop {
     newest: Option<Tick>,
     next_snapshot_us: u64,
     slacks_us: Vec<i64>,
+    /// Whether something else than the frames reads what arrives, and when it does.
+    has_own_reader: bool,
 }
 
 impl Loop {
@@ -43,6 +45,7 @@ impl Loop {
             newest: None,
             next_snapshot_us: 3_000_000,
             slacks_us: Vec::new(),
+            has_own_reader: false,
         }
     }
 
@@ -79,8 +82,9 @@ impl Loop {
         self.now_us += passed_us;
         self.serve();
         let now = Micros(self.now_us);
-        while let Some(((_, sent_us), feedback)) = self.down.pop_first_if_due(self.now_us) {
-            self.clock.handle_snapshot(now, Micros(self.server_us(sent_us) as u64));
+        while let Some(((arrival_us, sent_us), feedback)) = self.down.pop_first_if_due(self.now_us) {
+            let read = if self.has_own_reader { Micros(arrival_us) } else { now };
+            self.clock.handle_snapshot(read, Micros(self.server_us(sent_us) as u64));
             if let Some((step, slack_us)) = feedback {
                 self.input.handle_slack(step, slack_us);
             }
@@ -99,8 +103,12 @@ impl Loop {
     }
 
     fn run(&mut self, seconds: u64) {
-        for _ in 0..seconds * 1_000_000 / FRAME_US {
-            self.frame(FRAME_US);
+        self.run_with_frames(seconds, FRAME_US);
+    }
+
+    fn run_with_frames(&mut self, seconds: u64, frame_us: u64) {
+        for _ in 0..seconds * 1_000_000 / frame_us {
+            self.frame(frame_us);
         }
     }
 
@@ -251,6 +259,19 @@ fn slack_is_understood_at_every_rate_a_second_after_the_step_was_made() {
         let ago = given.len() - 1 - steps_per_second as usize;
         input.handle_slack(given[ago], 3_000);
         assert!(input.expected_slack_us().is_some(), "{steps_per_second} a second");
+    }
+}
+
+#[test]
+fn inputs_of_slow_frames_come_in_time_too() {
+    for frame_us in [16_667, 33_500, 49_000] {
+        let mut client = Loop { has_own_reader: true, ..Loop::new(60_000, 4_000, 0.0) };
+        client.run_with_frames(10, frame_us);
+        client.slacks_us.clear();
+        client.run_with_frames(30, frame_us);
+        let late = client.slacks_us.iter().filter(|slack_us| **slack_us < 0).count();
+        let total = client.slacks_us.len();
+        assert!(late * 200 < total, "{late} of {total} came too late with frames of {frame_us} µs");
     }
 }
 

@@ -162,6 +162,19 @@ fn the_view_goes_back_with_the_age_of_an_input() {
 }
 
 #[test]
+fn the_view_of_an_input_is_that_of_the_message_it_was_the_newest_of_also_if_that_comes_second() {
+    // A slow frame makes two steps, of which both saw the same.
+    let seen = ViewTime { step: Tick(990), fraction: 100 };
+    let (first, second) = (message_with(1_000, &[1], Some(seen)), message_with(1_001, &[1, 2], Some(seen)));
+    for order in [[&first, &second], [&second, &first]] {
+        let mut queue = queue(config());
+        order.iter().for_each(|message| queue.handle_message(message, Micros(0)).unwrap());
+        let mut view = |step| queue.take(Tick(step), Micros(0)).unwrap().view;
+        assert_eq!([view(1_000), view(1_001)], [Some(seen); 2]);
+    }
+}
+
+#[test]
 fn slack_is_the_time_before_the_step_and_negative_after_it() {
     for (arrival_steps, expected) in [(-3.5, 3.5), (-1.0, 1.0), (0.25, -0.25), (2.0, -2.0)] {
         let mut queue = queue(config());

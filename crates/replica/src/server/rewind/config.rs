@@ -28,7 +28,7 @@ pub struct RewindConfig {
     /// By how many percent a view may run faster or slower than real time: 0 to 50.
     pub speed_percent: u32,
     /// How far single claims may lie beside a view of steady speed, in milliseconds: 0 to 100. Clients claim what a frame
-    /// showed, and frames do not fall on steps.
+    /// showed, and frames do not fall on steps: half a frame, which at 30 frames a second are 17 ms.
     pub jitter_ms: u32,
 }
 
@@ -42,7 +42,7 @@ impl Default for RewindConfig {
             rewind_ms_max: 250,
             tolerance_ms: 50,
             speed_percent: 10,
-            jitter_ms: 10,
+            jitter_ms: 20,
         }
     }
 }

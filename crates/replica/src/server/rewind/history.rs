@@ -148,6 +148,9 @@ impl History {
         let (older, newer) = (self.row(low), self.row((low + 1).min(self.len - 1)));
         let (from, to) = (self.steps[older].1, self.steps[newer].1);
         let fraction = if to > from { (at - from).0 as f64 / (to - from).0 as f64 } else { 0.0 };
+        #[cfg(netloom_mutations)]
+        let fraction =
+            if crate::mutation::is(crate::mutation::Mutation::StepBeforeView) { 0.0 } else { fraction };
         Some(Bracket { older, newer, fraction })
     }
 

@@ -22,8 +22,11 @@
 //! earlier than the clamp.
 //!
 //! The *reference* is what keeps a view from running, standing still or going back and forth. Claims have the jitter of
-//! frames, so they are not compared with each other: a reference follows them at a bounded speed, and they must stay
-//! near it. It is held inside the other bounds too, so an honest client whose connection changed is believed again at once.
+//! frames, so they are not compared with each other: a reference runs as time does, and they must stay near it. Claims that
+//! do not draw it after them, at a bounded speed. It follows no others: frames and steps beat, and a reference that went
+//! along with claims that are late by up to a frame would be a whole frame beside the next one. So a single lie among honest
+//! claims is worth twice the jitter at most. The reference is held inside the other bounds too, so an honest client whose
+//! connection changed is believed again at once.
 
 use netloom_wire::Micros;
 
@@ -43,6 +46,10 @@ pub struct PeerTiming {
 impl PeerTiming {
     /// How far back the peer's view is when its input is simulated.
     pub fn rewind(&self) -> Micros {
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::DelayForgotten) {
+            return self.rtt + self.input_wait;
+        }
         self.rtt + self.interpolation_delay + self.input_wait
     }
 }
@@ -210,11 +217,23 @@ impl ViewTracker {
         rules: &ViewRules,
     ) -> PastView {
         let now = kept.newest;
+        #[cfg(netloom_mutations)]
+        let rules = &mutated(*rules);
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::ViewBelieved) {
+            let at = claimed.clamp(kept.oldest.max(now - rules.rewind_max), now);
+            return View { at, claimed, now, adjusted: None };
+        }
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::PresentJudged) {
+            return View { at: now, claimed, now, adjusted: None };
+        }
         let mut believed = Believed { at: claimed, adjusted: None };
         let mut reference = Believed { at: claimed, adjusted: None };
         if let Some(before) = self.reference {
             let passed = (now - before.now).0;
             let percent = |speed: u64| before.at + Micros(passed.saturating_mul(speed) / 100);
+            reference.at = percent(100).clamp(claimed - rules.jitter, claimed + rules.jitter);
             reference.raise(percent(100 - rules.speed_percent.min(100)), Adjustment::TooSlow);
             reference.lower(percent(100 + rules.speed_percent.min(100)), Adjustment::TooFast);
             believed.raise(reference.at - rules.jitter, Adjustment::TooSlow);
@@ -234,6 +253,16 @@ impl ViewTracker {
         self.counters.count(believed.adjusted);
         PastView { at: believed.at, claimed, now, adjusted: believed.adjusted }
     }
+}
+
+/// The rules with a deliberate bug.
+#[cfg(netloom_mutations)]
+fn mutated(rules: ViewRules) -> ViewRules {
+    use crate::mutation::{Mutation, is};
+    let rewind_max = if is(Mutation::ClampOff) { Micros::MAX } else { rules.rewind_max };
+    let speed_percent = if is(Mutation::ViewUnpaced) { 100 } else { rules.speed_percent };
+    let jitter = if is(Mutation::ViewUnpaced) { Micros::from_secs(9) } else { rules.jitter };
+    ViewRules { rewind_max, speed_percent, jitter, ..rules }
 }
 
 struct Believed {

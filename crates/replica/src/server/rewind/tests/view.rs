@@ -3,7 +3,9 @@
 use netloom_wire::{Micros, Tick};
 use proptest::prelude::*;
 
-use super::super::{Adjustment, Kept, PastView, PeerTiming, Pose, RewindError, ViewRules, ViewTracker};
+use super::super::{
+    Adjustment, Kept, PastView, PeerTiming, Pose, RewindConfig, RewindError, ViewRules, ViewTracker,
+};
 use super::{small, time};
 use crate::server::ReplicaPeer;
 
@@ -42,11 +44,15 @@ impl Peer {
 
     /// The next step, and what is made of a claim.
     fn claim(&mut self, claimed: impl FnOnce(&Peer) -> Micros) -> PastView {
+        self.claim_under(&RULES, claimed)
+    }
+
+    fn claim_under(&mut self, rules: &ViewRules, claimed: impl FnOnce(&Peer) -> Micros) -> PastView {
         self.now += Micros(STEP_US);
         self.timing.newest_acked = self.now - self.timing.rtt;
         let claimed = claimed(self);
         let kept = Kept { oldest: self.now - ms(1_000), newest: self.now };
-        self.tracker.verify(claimed, &self.timing, kept, &RULES)
+        self.tracker.verify(claimed, &self.timing, kept, rules)
     }
 }
 
@@ -60,6 +66,23 @@ fn an_honest_view_is_believed_to_the_microsecond() {
             assert_eq!((view.at(), view.adjusted()), (view.claimed(), None), "step {step} at {rtt_ms} ms");
         }
         assert_eq!(peer.tracker.counters().believed, 600);
+    }
+}
+
+#[test]
+fn frames_that_beat_with_steps_are_believed() {
+    let rules = RewindConfig::default().rules();
+    for frame_us in [6_944, 16_600, 16_667, 33_333, 33_500] {
+        let mut peer = Peer::new(60);
+        for step in 0..3_000 {
+            // A step is made, and sees, what the next frame shows.
+            let (frame_us, step_us) = (Micros(frame_us), Micros(step * STEP_US));
+            let late = Micros(step_us.0.div_ceil(frame_us.0) * frame_us.0) - step_us;
+            let half = Micros(frame_us.0 / 2);
+            let view = peer.claim_under(&rules, |peer| peer.truth() + late - half);
+            // The first claim may be late by a whole frame or by nothing; soon the reference lies between.
+            assert!(step < 30 || view.adjusted().is_none(), "step {step} with frames of {frame_us:?}");
+        }
     }
 }
 
@@ -99,14 +122,15 @@ fn an_old_view_gains_no_more_than_the_tolerance() {
 }
 
 #[test]
-fn a_single_old_view_among_honest_ones_gains_no_more_than_the_jitter() {
+fn a_single_old_view_among_honest_ones_gains_no_more_than_twice_the_jitter() {
     let mut peer = Peer::new(50);
     for step in 0..600 {
         let lies = step % 30 == 29;
         let view = peer.claim(|peer| peer.truth() - if lies { ms(200) } else { Micros::ZERO });
         let off = peer.truth() - view.at();
-        // The reference follows a lie at a tenth of the time that passed, a few milliseconds at most.
-        assert!(off <= RULES.jitter + Micros(STEP_US / 10 + 1), "step {step}: {off:?}");
+        // Lies draw the reference back until honest claims are the jitter beside it, and lie the jitter beside it themselves.
+        let most = RULES.jitter + RULES.jitter + Micros(STEP_US / 10 + 1);
+        assert!(off <= most, "step {step}: {off:?}");
         assert_eq!(view.adjusted() == Some(Adjustment::TooSlow), lies, "step {step}");
     }
 }
