@@ -1,0 +1,7 @@
+//! What every transport promises, and what each does besides.
+
+mod conditioner;
+mod rig;
+mod suite;
+mod tcp;
+mod udp;
