@@ -2,6 +2,7 @@
 
 use netloom_transport::{Batch, Micros, PeerAddress, PeerState, Transport, TransportError, TransportEvent};
 
+use crate::endpoint::connections_are_made_carry_every_channel_and_end;
 use crate::rig::{self, Rig};
 
 /// Every function of this module that takes a rig, for every transport.
@@ -39,7 +40,8 @@ suite!(
         nobody_at_an_address_is_counted_and_no_error,
         an_arrival_ends_a_wait,
         a_waker_ends_a_wait,
-        a_deadline_ends_a_wait
+        a_deadline_ends_a_wait,
+        connections_are_made_carry_every_channel_and_end
     ]
 );
 
@@ -74,7 +76,7 @@ fn a_batch_arrives_whole_with_its_senders_address(mut rig: Rig) {
     let seen_as = rig.meet(&mut *client);
     let (mut there, mut at_server) = (rig.batch(), rig.batch());
     let mtu_bytes = rig.server.capabilities().mtu_bytes;
-    let content = |index: usize| vec![index as u8; if index % 2 == 0 { mtu_bytes } else { index }];
+    let content = |index: usize| vec![index as u8; if index.is_multiple_of(2) { mtu_bytes } else { index }];
     for index in 0..there.capacity() {
         assert!(there.push(rig.server.local_address(), &content(index)));
     }
