@@ -32,7 +32,7 @@ pub use audience::{Membership, VisibleTo};
 pub use visible::{Changes, VisibleSet};
 
 use crate::limits::OBJECTS_MAX;
-use crate::server::setting::SettingError;
+use crate::setting::SettingError;
 use grid::Grid;
 use marks::Marks;
 use visible::Entry;

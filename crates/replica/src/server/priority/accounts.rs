@@ -17,7 +17,7 @@
 
 use super::waiting::{LANES, Waiting};
 use crate::bits::ones;
-use crate::server::setting::SettingError;
+use crate::setting::SettingError;
 
 /// The key of what goes first whatever its account is: above that of every account.
 const KEY_FIRST: i32 = i32::MAX;

@@ -7,7 +7,7 @@
 //! A gain is never below a floor nor above a ceiling: their ratio is what bounds how long anything can wait.
 
 use super::waiting::{Sight, Waiting};
-use crate::server::setting::SettingError;
+use crate::setting::SettingError;
 
 /// The weight of the kind of objects that players are.
 pub const PLAYER_WEIGHT: f32 = 2.0;
