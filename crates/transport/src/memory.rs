@@ -243,3 +243,67 @@ impl Transport for MemoryTransport {
         self.counters
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::PeerState;
+
+    fn network(config: MemoryConfig) -> (MemoryTransport, MemoryTransport, MemoryNetwork) {
+        let network = MemoryNetwork::new(config).unwrap();
+        (network.join().unwrap(), network.join().unwrap(), network)
+    }
+
+    #[test]
+    fn clients_reach_a_server_in_the_same_process_and_are_answered() {
+        let (mut server, mut client, _) = network(MemoryConfig::default());
+        let mut batch = Batch::new(4, 1_200).unwrap();
+        assert!(batch.push(server.local_address(), b"hello"));
+        assert_eq!(client.send(Micros::ZERO, &mut batch).unwrap(), 1);
+        assert_eq!(server.receive(Micros::ZERO, &mut batch).unwrap(), 1);
+        assert_eq!(batch.iter().next().unwrap().address(), client.local_address());
+        assert_eq!(server.send(Micros::ZERO, &mut batch).unwrap(), 1);
+        assert_eq!(client.receive(Micros::ZERO, &mut batch).unwrap(), 1);
+        assert_eq!(batch.iter().next().unwrap().bytes(), b"hello");
+        assert_eq!(client.status(server.local_address()).state, PeerState::Connectionless);
+    }
+
+    #[test]
+    fn a_full_queue_drops_what_is_new_and_keeps_what_is_old() {
+        let (mut server, mut client, _) =
+            network(MemoryConfig { queue_datagrams_max: 2, ..MemoryConfig::default() });
+        let mut batch = Batch::new(4, 1_200).unwrap();
+        for content in [b"1", b"2", b"3"] {
+            assert!(batch.push(server.local_address(), content));
+        }
+        assert_eq!(client.send(Micros::ZERO, &mut batch).unwrap(), 2);
+        assert_eq!((client.counters().dropped_slow, batch.len()), (1, 0));
+        assert_eq!(server.receive(Micros::ZERO, &mut batch).unwrap(), 2);
+        assert_eq!(batch.iter().map(Datagram::bytes).collect::<Vec<_>>(), [b"1", b"2"]);
+    }
+
+    #[test]
+    fn who_has_left_is_unreachable_and_the_address_is_not_given_away_again() {
+        let (server, mut client, network) = network(MemoryConfig::default());
+        let gone = server.local_address();
+        drop(server);
+        let mut batch = Batch::new(4, 1_200).unwrap();
+        assert!(batch.push(gone, b"1") && batch.push(gone, b"2"));
+        assert_eq!(client.send(Micros::ZERO, &mut batch).unwrap(), 0);
+        assert_eq!(client.counters().dropped_unroutable, 2);
+        assert_eq!(client.poll_event(), Some(TransportEvent::Unreachable(gone)));
+        assert_eq!(client.poll_event(), None, "told once");
+        assert_ne!(network.join().unwrap().local_address(), gone);
+    }
+
+    #[test]
+    fn members_are_limited_and_impossible_settings_named() {
+        let (_server, client, full) = network(MemoryConfig { peers_max: 2, ..MemoryConfig::default() });
+        let message = full.join().unwrap_err().to_string();
+        assert_eq!(message, "there are 2 peers already, which is the limit (`peers_max`)");
+        drop(client);
+        assert!(full.join().is_ok());
+        let error = MemoryNetwork::new(MemoryConfig { mtu_bytes: 0, ..MemoryConfig::default() }).unwrap_err();
+        assert_eq!(error.field, "mtu_bytes");
+    }
+}

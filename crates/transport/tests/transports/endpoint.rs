@@ -3,7 +3,7 @@
 use netloom_proto::{Config, Endpoint, Event, ListenConfig, PeerId};
 use netloom_transport::{Batch, Micros, Transport};
 
-use crate::rig::Rig;
+use crate::rig::{self, Rig};
 
 /// An endpoint and what it has to tell, owned.
 struct Node {
@@ -19,6 +19,10 @@ impl Node {
         let endpoint = Endpoint::new(Config::default(), listen, [seed; 32]).unwrap();
         let batch = Batch::new(64, endpoint.config().mtu).unwrap();
         Node { endpoint, batch, connected: Vec::new(), messages: Vec::new(), is_ended: false }
+    }
+
+    fn has_heard(&self, channel: u8) -> bool {
+        self.messages.iter().any(|(_, on, _)| *on == channel)
     }
 
     fn turn(&mut self, transport: &mut dyn Transport, now: Micros) {
@@ -65,7 +69,33 @@ impl Scene {
     }
 }
 
-pub fn connections_are_made_carry_every_channel_and_end(mut rig: Rig) {
+#[test]
+fn over_memory_connections_are_made_carry_every_channel_and_end() {
+    connections_are_made_carry_every_channel_and_end(rig::memory());
+}
+
+#[test]
+fn over_udp_connections_are_made_carry_every_channel_and_end() {
+    for rig in [rig::udp(), rig::udp_v6(), rig::udp_one_at_a_time()] {
+        connections_are_made_carry_every_channel_and_end(rig);
+    }
+}
+
+#[test]
+fn over_tcp_connections_are_made_carry_every_channel_and_end() {
+    for rig in [rig::tcp(), rig::tcp_v6()] {
+        connections_are_made_carry_every_channel_and_end(rig);
+    }
+}
+
+#[test]
+fn on_a_mobile_line_connections_are_made_carry_every_channel_and_end() {
+    for rig in [rig::memory(), rig::udp(), rig::tcp()] {
+        connections_are_made_carry_every_channel_and_end(rig::on_a_line(rig, "4G"));
+    }
+}
+
+fn connections_are_made_carry_every_channel_and_end(mut rig: Rig) {
     let to = rig.server.local_address().to_socket_addr();
     let mut scene = Scene {
         server: Node::new(Some(ListenConfig::default()), 0),
@@ -80,7 +110,7 @@ pub fn connections_are_made_carry_every_channel_and_end(mut rig: Rig) {
     // Longer than a datagram where the channel may cut it.
     let content = |channel: u8| vec![channel; if channel < 3 { 5_000 } else { 500 }];
     for (node, _) in &mut scene.clients {
-        for channel in 0..5 {
+        for channel in 0..3 {
             node.endpoint.send(node.connected[0], channel, &content(channel)).unwrap();
         }
     }
@@ -88,10 +118,20 @@ pub fn connections_are_made_carry_every_channel_and_end(mut rig: Rig) {
         for (peer, channel, message) in scene.server.messages.drain(..) {
             scene.server.endpoint.send(peer, channel, &message).unwrap();
         }
-        scene.clients.iter().all(|(node, _)| node.messages.len() == 5)
+        // What may be lost is sent until it is not.
+        for (node, _) in &mut scene.clients {
+            for channel in [3, 4] {
+                if node.has_heard(channel) {
+                    continue;
+                }
+                node.endpoint.send(node.connected[0], channel, &content(channel)).unwrap();
+            }
+        }
+        scene.clients.iter().all(|(node, _)| (0..5).all(|channel| node.has_heard(channel)))
     });
     for (node, _) in &mut scene.clients {
         node.messages.sort();
+        node.messages.dedup();
         let echoes: Vec<_> =
             node.messages.iter().map(|(_, channel, data)| (*channel, data.clone())).collect();
         assert_eq!(echoes, (0..5).map(|channel| (channel, content(channel))).collect::<Vec<_>>());

@@ -116,8 +116,10 @@ pub fn tcp_v6() -> Rig {
     )
 }
 
-fn on_a_perfect_line(rig: Rig) -> Rig {
-    let line = || ConditionerConfig::symmetric(preset("none").unwrap(), 1);
+/// Both ends behind the line of this name.
+pub fn on_a_line(rig: Rig, name: &str) -> Rig {
+    let line = preset(name).unwrap();
+    let line = move || ConditionerConfig::symmetric(line, 1);
     let Rig { server, connect, .. } = rig;
     Rig::new(
         Box::new(Conditioner::new(server, line()).unwrap()),
@@ -126,13 +128,13 @@ fn on_a_perfect_line(rig: Rig) -> Rig {
 }
 
 pub fn conditioned_memory() -> Rig {
-    on_a_perfect_line(memory())
+    on_a_line(memory(), "none")
 }
 
 pub fn conditioned_udp() -> Rig {
-    on_a_perfect_line(udp())
+    on_a_line(udp(), "none")
 }
 
 pub fn conditioned_tcp() -> Rig {
-    on_a_perfect_line(tcp())
+    on_a_line(tcp(), "none")
 }

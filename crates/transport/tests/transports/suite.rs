@@ -2,7 +2,6 @@
 
 use netloom_transport::{Batch, Micros, PeerAddress, PeerState, Transport, TransportError, TransportEvent};
 
-use crate::endpoint::connections_are_made_carry_every_channel_and_end;
 use crate::rig::{self, Rig};
 
 /// Every function of this module that takes a rig, for every transport.
@@ -40,8 +39,7 @@ suite!(
         nobody_at_an_address_is_counted_and_no_error,
         an_arrival_ends_a_wait,
         a_waker_ends_a_wait,
-        a_deadline_ends_a_wait,
-        connections_are_made_carry_every_channel_and_end
+        a_deadline_ends_a_wait
     ]
 );
 

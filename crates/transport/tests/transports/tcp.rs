@@ -148,6 +148,9 @@ fn a_connection_is_connecting_then_connected_then_closed() {
     assert_eq!(client.status(server_address).state, PeerState::Closed);
     let counters = client.counters();
     assert_eq!((counters.connections_opened, counters.connections_closed), (1, 1));
+    assert_eq!((counters.sent_datagrams, counters.sent_bytes), (1, 9));
+    let counters = rig.server.counters();
+    assert_eq!((counters.received_datagrams, counters.received_bytes), (1, 9));
 }
 
 #[test]
