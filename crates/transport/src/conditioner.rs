@@ -278,7 +278,9 @@ impl<T: Transport> Transport for Conditioner<T> {
     }
 
     fn disconnect(&mut self, peer: PeerAddress) {
-        if self.outgoing.holds(peer) {
+        let is_waiting =
+            self.outgoing.holds(peer) || self.due.iter().any(|datagram| datagram.address() == peer);
+        if is_waiting {
             self.leaving.push(peer);
         } else {
             self.inner.disconnect(peer);
