@@ -28,7 +28,8 @@ pub mod check;
 pub mod fault;
 pub mod network;
 pub mod report;
-pub mod rng;
 pub mod runner;
 pub mod scenarios;
 pub mod world;
+
+pub use netloom_transport::rng;

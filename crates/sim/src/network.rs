@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!  node (socket 10.0.0.2:1)      NAT              path                      node (socket 10.0.0.1:1)
-//!  send ───────────────────▶ external address ▶ link a→b: see `link` ▶ heap by (arrival, order) ▶ poll
+//!  send ───────────────────▶ external address ▶ link a→b: one `Link` ▶ heap by (arrival, order) ▶ poll
 //! ```
 //!
 //! A node is known to itself by its *socket* address, which never changes, and to others by its *external* address,
@@ -14,18 +14,18 @@
 //! Links and partitions are between sockets, so they survive a rebinding. A datagram whose sender is no node has a
 //! spoofed source: it travels over the default link, and replies to it vanish.
 
-mod link;
-
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use netloom_wire::Micros;
 
-pub use link::{Bandwidth, Buffer, Counters, HEADER_OVERHEAD_BYTES, LinkConfig, LinkError, Loss};
+pub use netloom_transport::link::{
+    Bandwidth, Buffer, Counters, HEADER_OVERHEAD_BYTES, LinkConfig, LinkError, Loss,
+};
 
 use crate::rng::Rng;
-use link::Link;
+use netloom_transport::link::Link;
 
 /// Stands for all senders that are no nodes.
 const SPOOFED: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
@@ -168,11 +168,12 @@ impl Network {
             bytes.clear();
             bytes.extend_from_slice(datagram);
             if copy.is_damaged {
-                self.link(from_socket, to_socket).damage(&mut bytes, &mut copy.rng);
+                let length = self.link(from_socket, to_socket).damage(&mut bytes, &mut copy.rng);
+                bytes.truncate(length);
             }
             let in_flight =
                 InFlight { sent_at: now, from_external, to_external: to, link: key, datagram: bytes };
-            self.enqueue(copy.arrives_at, in_flight);
+            self.enqueue(copy.at, in_flight);
         }
     }
 

@@ -92,7 +92,7 @@ fn split_mix(counter: &mut u64) -> u64 {
 }
 
 /// SplitMix64's finalizer: every input bit reaches every output bit.
-pub(crate) const fn mix(value: u64) -> u64 {
+pub const fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)

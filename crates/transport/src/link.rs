@@ -1,4 +1,7 @@
-//! What one direction between two nodes does to a datagram.
+//! What one direction of a bad line does to a datagram.
+//!
+//! The simulator's links and the [`Conditioner`](crate::Conditioner) are this one model, so what a game meets on a
+//! conditioned line is what its simulations have met. It reads no clock: time is an argument.
 //!
 //! Each test of a datagram is a question with its own answer in the configuration, asked in the order in which a real
 //! path asks it:
@@ -10,10 +13,16 @@
 //!
 //! The fate of the n-th datagram is drawn from a generator of its own, forked by n, so that switching one
 //! disturbance on leaves the others' decisions as they were.
+//!
+//! A stream loses, doubles and reorders nothing: its operating system sends again and keeps the rest waiting. There,
+//! what would have been lost is late by a timeout, and everything behind it as well ([`Link::admit_to_stream`]).
 
 use netloom_wire::Micros;
 
 use crate::rng::Rng;
+
+/// The shortest time after which a stream's operating system sends again what was lost.
+pub const STREAM_RESEND_MIN: Micros = Micros::from_millis(200);
 
 /// The bytes that IP and UDP headers add to a datagram, counted against a bandwidth cap.
 pub const HEADER_OVERHEAD_BYTES: usize = 28;
@@ -171,7 +180,7 @@ pub struct Counters {
     pub lost_unroutable: u64,
     /// Second copies.
     pub duplicated: u64,
-    /// Held back by [`LinkConfig::reorder`].
+    /// Held back by [`LinkConfig::reorder`] or, on a stream, by a loss.
     pub held_back: u64,
     /// Copies with flipped bits.
     pub corrupted: u64,
@@ -205,8 +214,10 @@ impl Counters {
 
 /// A direction's configuration and its memory.
 #[derive(Debug)]
-pub(super) struct Link {
+pub struct Link {
+    /// What it does from now on; [checked](LinkConfig::check) by whoever sets it.
     pub config: LinkConfig,
+    /// What it did.
     pub counters: Counters,
     rng: Rng,
     in_burst: bool,
@@ -214,13 +225,18 @@ pub(super) struct Link {
 }
 
 /// One copy of a datagram on its way.
-pub(super) struct Copy {
-    pub arrives_at: Micros,
-    pub rng: Rng,
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    /// When it arrives.
+    pub at: Micros,
+    /// Whether it is to be [damaged](Link::damage).
     pub is_damaged: bool,
+    /// Where the damage is drawn from.
+    pub rng: Rng,
 }
 
 impl Link {
+    /// A link that has seen nothing. The configuration must have been [checked](LinkConfig::check).
     pub fn new(config: LinkConfig, rng: Rng) -> Link {
         Link { config, counters: Counters::default(), rng, in_burst: false, idle_at: Micros::ZERO }
     }
@@ -231,7 +247,7 @@ impl Link {
     }
 
     /// Decides a datagram's fate: up to two copies that will arrive.
-    pub fn admit(&mut self, now: Micros, bytes: usize, is_partitioned: bool) -> [Option<Copy>; 2] {
+    pub fn admit(&mut self, now: Micros, bytes: usize, is_partitioned: bool) -> [Option<Arrival>; 2] {
         let mut rng = self.rng.fork_index(self.counters.sent);
         self.counters.sent += 1;
         self.counters.sent_bytes += bytes as u64;
@@ -254,9 +270,35 @@ impl Link {
         }
         let is_doubled = rng.chance(self.config.duplicate);
         self.counters.duplicated += u64::from(is_doubled);
-        let first = self.copy(leaves_at, rng.fork("first"));
-        let second = is_doubled.then(|| self.copy(leaves_at, rng.fork("second")));
+        let first = self.arrival(leaves_at, rng.fork("first"));
+        let second = is_doubled.then(|| self.arrival(leaves_at, rng.fork("second")));
         [Some(first), second]
+    }
+
+    /// When a piece of a stream arrives, which is not before `earliest`, the arrival of the piece before it. A full queue
+    /// is a loss like any other: it is made good after a timeout.
+    pub fn admit_to_stream(&mut self, now: Micros, bytes: usize, earliest: Micros) -> Micros {
+        let mut rng = self.rng.fork_index(self.counters.sent);
+        self.counters.sent += 1;
+        self.counters.sent_bytes += bytes as u64;
+        let vanishes = self.loses(&mut rng.fork("loss"));
+        let (leaves_at, is_late) = match self.pass_bottleneck(now, bytes) {
+            Some(leaves_at) => (leaves_at, vanishes),
+            None => (self.idle_at, true),
+        };
+        let mut at = leaves_at + self.config.latency + Micros(rng.between(0, 2 * self.config.jitter.0))
+            - self.config.jitter;
+        if is_late {
+            self.counters.held_back += 1;
+            at += self.stream_resend();
+        }
+        at.max(earliest)
+    }
+
+    /// The timeout after which a stream on this link sends again: a round trip and four times its deviation.
+    fn stream_resend(&self) -> Micros {
+        let round_trip = self.config.latency + self.config.latency;
+        STREAM_RESEND_MIN.max(round_trip + Micros(self.config.jitter.0.saturating_mul(4)))
     }
 
     fn loses(&mut self, rng: &mut Rng) -> bool {
@@ -291,29 +333,28 @@ impl Link {
         Some(self.idle_at)
     }
 
-    fn copy(&mut self, leaves_at: Micros, mut rng: Rng) -> Copy {
+    fn arrival(&mut self, leaves_at: Micros, mut rng: Rng) -> Arrival {
         let config = &self.config;
         let jitter = rng.between(0, 2 * config.jitter.0);
-        let mut arrives_at = leaves_at + config.latency + Micros(jitter) - config.jitter;
+        let mut at = leaves_at + config.latency + Micros(jitter) - config.jitter;
         let (is_late, lateness) =
             (rng.chance(config.reorder), rng.between(1, config.reorder_delay_max.0.max(1)));
         if is_late {
             self.counters.held_back += 1;
-            arrives_at += Micros(lateness);
+            at += Micros(lateness);
         }
         let is_damaged = rng.chance(config.corrupt);
-        Copy { arrives_at, rng, is_damaged }
+        Arrival { at, is_damaged, rng }
     }
 
-    /// Flips one to three bits of a datagram, or cuts its tail.
-    pub fn damage(&mut self, datagram: &mut Vec<u8>, rng: &mut Rng) {
+    /// Flips one to three bits of a datagram, or cuts its tail. Returns how long it is then.
+    pub fn damage(&mut self, datagram: &mut [u8], rng: &mut Rng) -> usize {
         if datagram.is_empty() {
-            return;
+            return 0;
         }
         if rng.chance(1.0 / 8.0) {
-            datagram.truncate(rng.below(datagram.len() as u64) as usize);
             self.counters.truncated += 1;
-            return;
+            return rng.below(datagram.len() as u64) as usize;
         }
         let bits = datagram.len() as u64 * 8;
         let flips = rng.between(1, 3);
@@ -324,5 +365,6 @@ impl Link {
             datagram[(bit / 8) as usize] ^= 1 << (bit % 8);
         }
         self.counters.corrupted += 1;
+        datagram.len()
     }
 }

@@ -1,0 +1,55 @@
+//! What a transport counts.
+
+/// Datagrams and bytes since the transport was made. Nothing is lost without being counted here, except by the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Datagrams handed over: to the system, to a peer in memory, to a stream.
+    pub sent_datagrams: u64,
+    /// Their bytes, without what the transport adds.
+    pub sent_bytes: u64,
+    /// Datagrams received.
+    pub received_datagrams: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// How often something was not sent because that would have blocked.
+    pub would_block: u64,
+    /// Not sent: nobody can be at this address, or the connection is gone.
+    pub dropped_unroutable: u64,
+    /// Not sent: the peer reads too slowly, or its queue is full.
+    pub dropped_slow: u64,
+    /// Not sent: the system refused this datagram.
+    pub dropped_by_system: u64,
+    /// Received and dropped: longer than the transport's mtu, so that the rest is missing.
+    pub dropped_truncated: u64,
+    /// Received and dropped: from an address that cannot be answered.
+    pub dropped_nameless: u64,
+    /// How often the system reported that nobody is there. The socket lives on.
+    pub unreachable_reports: u64,
+    /// Connections made, by either side.
+    pub connections_opened: u64,
+    /// Connections that ended, for whatever reason.
+    pub connections_closed: u64,
+    /// Connections not accepted, because there were too many or too many from one address.
+    pub connections_refused: u64,
+}
+
+impl Counters {
+    /// All that was dropped.
+    pub fn dropped(&self) -> u64 {
+        self.dropped_unroutable
+            + self.dropped_slow
+            + self.dropped_by_system
+            + self.dropped_truncated
+            + self.dropped_nameless
+    }
+
+    pub(crate) fn count_sent(&mut self, bytes: usize) {
+        self.sent_datagrams += 1;
+        self.sent_bytes += bytes as u64;
+    }
+
+    pub(crate) fn count_received(&mut self, bytes: usize) {
+        self.received_datagrams += 1;
+        self.received_bytes += bytes as u64;
+    }
+}
