@@ -222,11 +222,11 @@ impl ViewTracker {
         #[cfg(netloom_mutations)]
         if crate::mutation::is(crate::mutation::Mutation::ViewBelieved) {
             let at = claimed.clamp(kept.oldest.max(now - rules.rewind_max), now);
-            return View { at, claimed, now, adjusted: None };
+            return PastView { at, claimed, now, adjusted: None };
         }
         #[cfg(netloom_mutations)]
         if crate::mutation::is(crate::mutation::Mutation::PresentJudged) {
-            return View { at: now, claimed, now, adjusted: None };
+            return PastView { at: now, claimed, now, adjusted: None };
         }
         let mut believed = Believed { at: claimed, adjusted: None };
         let mut reference = Believed { at: claimed, adjusted: None };
@@ -243,10 +243,11 @@ impl ViewTracker {
         for view in [&mut believed, &mut reference] {
             view.raise(expected - rules.tolerance, Adjustment::TooOld);
             view.lower(expected + rules.tolerance, Adjustment::TooNew);
-            view.lower(timing.newest_acked, Adjustment::NotSeenYet);
-            view.raise(now - rules.rewind_max, Adjustment::Clamped);
         }
-        // What is kept says nothing about the peer, so its reference does not follow it.
+        // Acknowledgements get lost, and are there again in the next step; the clamp and what is kept say nothing about
+        // the peer. So its reference, from which it could return at 110 % only, does not follow these.
+        believed.lower(timing.newest_acked, Adjustment::NotSeenYet);
+        believed.raise(now - rules.rewind_max, Adjustment::Clamped);
         believed.raise(kept.oldest, Adjustment::BeforeHistory);
         believed.lower(kept.newest, Adjustment::AfterHistory);
         self.reference = Some(Reference { at: reference.at, now });

@@ -25,6 +25,8 @@ pub struct Tally {
     pub rewound_sum: Micros,
     /// The farthest that a claim was rewound.
     pub rewound_max: Micros,
+    /// The same without those that were set back to what was acknowledged, for acknowledgements get lost.
+    pub rewound_believed_max: Micros,
     /// The least that a claim was rewound; `None` before the first.
     pub rewound_min: Option<Micros>,
     /// Over six steps, the least and the most that the view advanced, in microseconds beside the time of those steps.
@@ -53,6 +55,9 @@ impl Tally {
         }
         self.rewound_sum += view.rewound();
         self.rewound_max = self.rewound_max.max(view.rewound());
+        if !matches!(view.adjusted(), Some(Adjustment::NotSeenYet | Adjustment::Clamped)) {
+            self.rewound_believed_max = self.rewound_believed_max.max(view.rewound());
+        }
         self.rewound_min = Some(self.rewound_min.map_or(view.rewound(), |least| least.min(view.rewound())));
         // Seen from the present, a view that keeps pace stays where it is.
         self.recent.push((step, now - view.at()));

@@ -134,10 +134,9 @@ fn check_cheat(role: &Role, tally: &Tally, honest: &Tally, tolerance: Micros) ->
     }
     let honest_ms = honest.rewound_ms();
     let oldest_ms = honest_ms + tolerance.as_millis_f64();
-    // Who claims the future is set back to what it has acknowledged, and that is old where acknowledgements got lost.
-    let is_recent = tally.rewound_max.as_millis_f64() <= oldest_ms || role.conduct == Conduct::FutureView;
-    require("no cheat shoots at the past", is_recent, role, || {
-        format!("rewound by {:.1} ms, honest {honest_ms:.1} ms", tally.rewound_max.as_millis_f64())
+    let farthest_ms = tally.rewound_believed_max.as_millis_f64();
+    require("no cheat shoots at the past", farthest_ms <= oldest_ms, role, || {
+        format!("rewound by {farthest_ms:.1} ms, honest {honest_ms:.1} ms")
     })?;
     let least = tally.rewound_min.unwrap_or_default().as_millis_f64();
     require("no cheat shoots at the future", least + tolerance.as_millis_f64() >= honest_ms, role, || {

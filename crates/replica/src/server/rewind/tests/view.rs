@@ -70,6 +70,23 @@ fn an_honest_view_is_believed_to_the_microsecond() {
 }
 
 #[test]
+fn lost_acknowledgements_hold_a_view_back_no_longer_than_they_are_missing() {
+    let mut peer = Peer::new(50);
+    (0..60).for_each(|_| {
+        peer.claim(Peer::truth);
+    });
+    for _ in 0..12 {
+        peer.now += Micros(STEP_US);
+        let kept = Kept { oldest: peer.now - ms(1_000), newest: peer.now };
+        peer.timing.newest_acked = peer.now - ms(240);
+        let view = peer.tracker.verify(peer.truth(), &peer.timing, kept, &RULES);
+        assert_eq!((view.rewound(), view.adjusted()), (ms(240), Some(Adjustment::NotSeenYet)));
+    }
+    let view = peer.claim(Peer::truth);
+    assert_eq!((view.at(), view.adjusted()), (view.claimed(), None), "the next acknowledgement ends it");
+}
+
+#[test]
 fn frames_that_beat_with_steps_are_believed() {
     let rules = RewindConfig::default().rules();
     for frame_us in [6_944, 16_600, 16_667, 33_333, 33_500] {
