@@ -13,9 +13,9 @@
 //!   a jump              the state before it until its time, then the one after
 //! ```
 //!
-//! **At rest or starved?** The server sends nothing of what does not change. If a snapshot arrived when the next state of
-//! an object was due and did not bring it, the object rests, and is held. If no snapshot arrived, it is carried on.
-//! How the two differ when news comes after a gap is told in `interpolate/ring.rs`.
+//! **At rest or starved?** The server sends nothing of what does not change. If the snapshot that was due to bring the next
+//! state of an object arrived without it, the object rests, and is held. If it did not arrive, the object is carried on.
+//! Which silence is rest is told in `interpolate/silence.rs`, what becomes of the time of a gap in `interpolate/ring.rs`.
 //!
 //! **No jumps.** Whatever changes the motion that is being shown (a state after a starvation, a late one, the news that
 //! an object stopped) leaves a difference between what was shown and what should have been. That difference is added to
@@ -30,6 +30,7 @@
 mod pose;
 mod ring;
 mod segment;
+mod silence;
 
 use netloom_wire::Micros;
 
@@ -41,6 +42,7 @@ use crate::world::ATTACH_DEPTH_MAX;
 use pose::{arc_radians, conjugate, length, multiply, normalized, rotate};
 use ring::{Inserted, Knot, Rings, apart};
 use segment::Segment;
+use silence::Silence;
 
 pub use pose::Pose;
 pub use ring::Jump;
@@ -50,8 +52,6 @@ pub use segment::Source;
 const STATES_MIN: usize = 12;
 /// The longest that anything is carried on without news.
 pub const EXTRAPOLATION_MAX: Micros = Micros(250_000);
-/// Snapshots that are remembered to know what was silent about an object: more than the longest delay has.
-const SNAPSHOTS: usize = 64;
 
 /// How much faster than an object a difference shrinks.
 const EASE_SPEED: f32 = 0.9;
@@ -171,9 +171,7 @@ pub struct Interpolator {
     /// In the world; only of those that have a parent.
     worlds: Vec<Pose>,
     shown_us: Option<i64>,
-    snapshots: [i64; SNAPSHOTS],
-    snapshot_next: usize,
-    newest_us: i64,
+    silence: Silence,
     refused: u64,
 }
 
@@ -205,22 +203,14 @@ impl Interpolator {
             poses: Vec::with_capacity(objects),
             worlds: Vec::with_capacity(objects),
             shown_us: None,
-            snapshots: [i64::MIN; SNAPSHOTS],
-            snapshot_next: 0,
-            newest_us: i64::MIN,
+            silence: Silence::new((1e6 / config.states_per_second) as i64),
             refused: 0,
         })
     }
 
     /// A snapshot of this time arrived; its states are inserted after this.
     pub fn handle_snapshot(&mut self, time: Micros) {
-        let time_us = signed(time);
-        if self.snapshots.contains(&time_us) {
-            return;
-        }
-        self.snapshots[self.snapshot_next] = time_us;
-        self.snapshot_next = (self.snapshot_next + 1) % SNAPSHOTS;
-        self.newest_us = self.newest_us.max(time_us);
+        self.silence.insert(signed(time));
     }
 
     /// Takes in a state; the first one of a slot makes an object of it. One that is not finite is refused.
@@ -239,17 +229,22 @@ impl Interpolator {
             pose: Pose { position: state.pose.position, rotation },
             velocity: state.velocity.filter(|velocity| length(*velocity).is_finite()),
             jumped: false,
+            in_full: false,
         };
-        let snapshots = &self.snapshots;
-        let silent_before =
-            |time_us| snapshots.iter().copied().filter(|snapshot_us| *snapshot_us < time_us).max();
-        let inserted = self.rings.insert(row, knot, state.jump, silent_before);
+        let inserted = self.rings.insert(row, knot, state.jump, &self.silence);
         // A newest state changes what is shown only if the view lies beyond the one before.
         let is_seen = inserted == Inserted::Late
             || (inserted == Inserted::Newest && self.flags[row] & (flag::LAST | flag::SHOWN) != flag::SHOWN);
         self.flags[row] |= if is_seen { flag::CHANGED } else { 0 };
         self.flags[row] &= !flag::EMPTY;
         inserted != Inserted::Ignored
+    }
+
+    /// The state of this time, which is inserted next, was told in full: silence around it may be no rest.
+    pub fn note_entry(&mut self, slot: u16, time: Micros) {
+        if let Some(row) = self.row(slot) {
+            self.rings.note_entry(row, signed(time));
+        }
     }
 
     /// The object of a slot is gone.
@@ -275,7 +270,7 @@ impl Interpolator {
         while let Some(&slot) = self.slots.last() {
             self.remove(slot);
         }
-        (self.snapshots, self.newest_us, self.shown_us) = ([i64::MIN; SNAPSHOTS], i64::MIN, None);
+        (self.silence, self.shown_us) = (Silence::new(self.interval_us), None);
     }
 
     /// There is an object in `slot`, and from now on its states are relative to `parent`. If it had another one, what is
@@ -427,8 +422,7 @@ impl Interpolator {
     /// Whether a snapshot arrived that would have brought a newer state if there were one.
     fn is_known_to_rest(&self, row: usize) -> bool {
         let newest = self.rings.knot(row, self.rings.len(row) - 1);
-        let interval_us = self.rings.interval_us(row);
-        self.newest_us >= newest.time_us + interval_us - interval_us / 4
+        self.silence.is_rest(newest.time_us, self.rings.interval_us(row), newest.in_full)
     }
 
     /// What happens at a time, as far as the states tell.
@@ -482,7 +476,12 @@ impl Interpolator {
         let (before, shown) = (self.segments[row], self.poses[row]);
         let segment = self.segment_at(row, shown_us);
         self.segments[row] = segment;
-        if self.passes_jump(row, i64::MIN, shown_us) || self.flags[row] & flag::SHOWN == 0 {
+        // A view so far behind that the states around it had to give way knows nothing of a way from here to there.
+        let is_left_behind = segment.source == Source::Ahead && self.rings.len(row) == self.rings.capacity();
+        let is_new = self.flags[row] & flag::SHOWN == 0;
+        #[cfg(netloom_mutations)]
+        let is_new = is_new || crate::mutation::is(crate::mutation::Mutation::DifferenceUneased);
+        if self.passes_jump(row, i64::MIN, shown_us) || is_left_behind || is_new {
             self.flags[row] &= !flag::EASING;
             return;
         }
