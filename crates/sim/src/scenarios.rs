@@ -4,6 +4,7 @@
 
 mod attack;
 mod crowd;
+pub mod feel;
 mod liar;
 mod pair;
 mod rate;
@@ -31,6 +32,7 @@ pub const ALL: &[&dyn Scenario] = &[
     &liar::Liar,
     &wrap::Wrap,
     &replication::Replication,
+    &feel::Feel,
 ];
 
 /// The scenario of this name.

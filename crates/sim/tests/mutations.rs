@@ -16,6 +16,9 @@ const SEEDS: u64 = 20;
 /// The same for bugs of replication: a random world does not do everything in every run.
 const WORLDS: u64 = 60;
 
+/// The same for bugs that a player feels.
+const NIGHTS: u64 = 40;
+
 /// The scenario that is most likely to catch a bug comes first; the others follow.
 fn hunters(mutation: Mutation) -> [&'static str; 3] {
     match mutation {
@@ -74,6 +77,18 @@ fn every_deliberate_bug_of_replication_is_caught() {
 }
 
 #[test]
+fn every_deliberate_bug_of_what_is_felt_is_caught() {
+    let escaped = replication::Mutation::FELT.into_iter().filter(|&mutation| {
+        replication::set(mutation);
+        let is_caught = is_caught(mutation, &["feel"], NIGHTS);
+        replication::set(replication::Mutation::None);
+        !is_caught
+    });
+    let escaped: Vec<_> = escaped.collect();
+    assert!(escaped.is_empty(), "not caught: {escaped:?}");
+}
+
+#[test]
 fn without_a_bug_the_same_runs_pass() {
     connection::set(Mutation::None);
     for name in ["lossy", "plain", "attack", "restart", "bottleneck", "liar"] {
@@ -84,5 +99,8 @@ fn without_a_bug_the_same_runs_pass() {
     replication::set(replication::Mutation::None);
     for seed in 0..WORLDS {
         assert_eq!(caught_by("replication", seed), None, "replication with seed {seed}");
+    }
+    for seed in 0..NIGHTS {
+        assert_eq!(caught_by("feel", seed), None, "feel with seed {seed}");
     }
 }

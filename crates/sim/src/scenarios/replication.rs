@@ -16,7 +16,7 @@
 mod classes;
 mod director;
 mod ledger;
-mod path;
+pub(super) mod path;
 mod remote;
 mod stage;
 mod starvation;
