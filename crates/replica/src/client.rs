@@ -15,16 +15,20 @@
 //! is unknown, ends the reading of that snapshot; [`ReplicaClient::poll_refusal`] tells the server, which stops
 //! building on it.
 //!
-//! That much is what the server said. What the player sees of it, smoothly and at which time, is the matter of [`View`];
-//! which step of the simulation the player's own inputs are for, that of [`InputClock`].
+//! That much is what the server said. What the player sees of it is the matter of the other parts:
+//!
+//! | part | |
+//! |---|---|
+//! | [`View`] | everybody else, smoothly, at one time: [`ServerClock`], [`ViewDelay`] and [`Interpolator`] together |
+//! | [`ViewEvents`] | what happens once, given when the view gets there |
+//! | [`InputClock`] | which step of the simulation the player's inputs are for |
+//! | [`Predictor`] | the player's own object, ahead of the server; [`PredictedSpawns`] for what its inputs make |
 
 pub mod clock;
 pub mod delay;
 pub mod events;
 pub mod input_clock;
 pub mod interpolate;
-#[cfg(test)]
-mod noise;
 mod object;
 pub mod predict;
 mod property;
@@ -33,11 +37,13 @@ pub mod view;
 
 use std::collections::VecDeque;
 
+use netloom_wire::schema::Audience;
 use netloom_wire::{Alias, ReadError, Tick};
 
 use crate::class::{Class, ClassId};
 use crate::codec::Codes;
 use crate::limits::VISIBLE_MAX;
+pub use crate::pose::Pose;
 use crate::property::PropertyInbox;
 use crate::snapshot::Feedback;
 use crate::world::ClassTable;
@@ -45,11 +51,10 @@ pub use clock::{Resync, ServerClock};
 pub use delay::{DELAY_MAX, DELAY_MIN, DelayConfig, ViewDelay};
 pub use events::{DueEvent, EVENTS_MAX, EventCounters, EventRefused, ViewEvents, ViewEventsConfig, When};
 pub use input_clock::{InputClock, InputClockConfig, Steps};
-pub use interpolate::{
-    EXTRAPOLATION_MAX, Interpolator, InterpolatorConfig, Jump, Pose, Shown, Source, State,
-};
+pub use interpolate::{EXTRAPOLATION_MAX, Interpolator, InterpolatorConfig, Jump, Shown, Source, State};
 pub use object::ClientObject;
-pub use view::{View, ViewConfig, ViewTick};
+pub use predict::{PredictConfig, PredictedSpawns, Predictor, Reconciled, SpawnKey};
+pub use view::{View, ViewConfig};
 
 /// Events and refusals that wait to be polled; the oldest give way.
 const WAITING_MAX: usize = 4 * VISIBLE_MAX;
@@ -79,6 +84,8 @@ pub struct Change {
     pub kind: ChangeKind,
     /// Whether it was told in full: the server says nothing more of it until it knows that this arrived.
     pub in_full: bool,
+    /// When: the tick of the snapshot, or the one in which it left.
+    pub tick: Tick,
     /// If it jumped, a tick before which it did not: the jump lies after that.
     pub jumped_since: Option<Tick>,
 }
@@ -130,6 +137,8 @@ pub struct ReplicaClient {
     leaves: Vec<Option<Tick>>,
     in_sight: usize,
     newest: Option<Tick>,
+    /// A tick and a step near which the first ones lie.
+    start: Option<(Tick, Tick)>,
     /// The newest, and the tick of its snapshot.
     feedback: Option<(Tick, Feedback)>,
     /// Text and bytes of the object that is being read.
@@ -190,6 +199,7 @@ impl ReplicaClient {
             leaves: Vec::new(),
             in_sight: 0,
             newest: None,
+            start: None,
             feedback: None,
             contents: Contents::default(),
             events: VecDeque::new(),
@@ -199,6 +209,14 @@ impl ReplicaClient {
             mismatches: VecDeque::new(),
             properties: PropertyInbox::new(PROPERTY_HOLD_TICKS),
         }
+    }
+
+    /// The server is at this tick of snapshots, and at this step of its simulation: to be said before the first snapshot by
+    /// who joins a server that runs for a while. Snapshots carry 16 bits of each, and whoever is told nothing takes the
+    /// first for all there is. Client and server then count differently, which is harmless only until a client derives
+    /// steps from ticks.
+    pub fn start_near(&mut self, tick: Tick, step: Tick) {
+        self.start = Some((tick, step));
     }
 
     /// The newest tick of which anything arrived.
@@ -211,11 +229,13 @@ impl ReplicaClient {
         self.feedback.map(|(_, feedback)| feedback)
     }
 
-    /// An object in sight whose newest state is that of the newest feedback, and the step after which it was so: what a
-    /// prediction is compared with. `None` if the snapshot said nothing of the object; how it was then is not known.
+    /// An own object in sight whose newest state is that of the newest feedback, and the step after which it was so: what a
+    /// prediction is compared with. `None` if it is not this client's own, or the snapshot said nothing of it: then it may
+    /// not have changed, or there was no room.
     pub fn confirmed(&self, alias: Alias) -> Option<(Tick, &ClientObject)> {
         let (tick, feedback) = self.feedback?;
-        self.object(alias).filter(|object| object.tick() == tick).map(|object| (feedback.step, object))
+        let own = self.object(alias).filter(|object| object.audience() == Audience::Owner);
+        own.filter(|object| object.tick() == tick).map(|object| (feedback.step, object))
     }
 
     /// How many objects are in sight.
@@ -268,7 +288,7 @@ impl ReplicaClient {
     pub fn handle_snapshot(&mut self, payload: &[u8]) -> Result<Tick, SnapshotError> {
         self.changes.clear();
         self.applied = None;
-        let tick = snapshot::tick(payload, self.newest)?;
+        let tick = snapshot::tick(payload, self.newest.or(self.start.map(|(tick, _)| tick)))?;
         let applied = self.apply(tick, payload);
         self.applied = Some(Applied { tick, is_whole: applied.is_ok() });
         let is_refused = applied.is_err();
@@ -286,7 +306,7 @@ impl ReplicaClient {
         applied.map(|()| tick)
     }
 
-    fn tell(&mut self, event: ClientEvent) {
+    fn tell(&mut self, tick: Tick, event: ClientEvent) {
         if self.events.len() == WAITING_MAX {
             self.events.pop_front();
         }
@@ -296,6 +316,6 @@ impl ReplicaClient {
             ClientEvent::Left(alias) => (alias, ChangeKind::Left),
         };
         let in_full = kind == ChangeKind::Entered;
-        self.changes.push(Change { alias, kind, in_full, jumped_since: None });
+        self.changes.push(Change { alias, kind, in_full, tick, jumped_since: None });
     }
 }

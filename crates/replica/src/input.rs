@@ -24,6 +24,7 @@ use std::marker::PhantomData;
 
 use netloom_wire::{BitReader, BitWriter, ByteReader, Micros, ReadError, Tick};
 
+use crate::rate::parts_at;
 use crate::snapshot::nearest_tick;
 
 /// Inputs in one message: a second and more at 60 steps a second, beyond which every input is too late.
@@ -161,14 +162,8 @@ pub struct ViewTime {
 impl ViewTime {
     /// The moment at a server time, where step 0 is at zero and a second has `steps_per_second` of them.
     pub fn at(time: Micros, steps_per_second: u32) -> ViewTime {
-        let parts = u128::from(time.0) * u128::from(steps_per_second) * 256 / 1_000_000;
+        let parts = parts_at(time, steps_per_second, 256);
         ViewTime { step: Tick((parts >> 8) as u32), fraction: parts as u8 }
-    }
-
-    /// Its distance in time from the beginning of a step; negative if it lies before it.
-    pub fn micros_after(self, step: Tick, steps_per_second: u32) -> i64 {
-        let parts = i64::from(self.step.distance(step)) * 256 + i64::from(self.fraction);
-        parts * 1_000_000 / (256 * i64::from(steps_per_second.max(1)))
     }
 
     /// So many steps before.

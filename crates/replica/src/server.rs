@@ -14,6 +14,9 @@
 //!
 //! Nothing here knows of connections. A snapshot has a sequence number; whoever sends it says later whether it arrived
 //! ([`ReplicaServer::handle_outcome`]), and only what arrived is built on.
+//!
+//! Beside snapshots there is what a server does with time: [`InputQueue`] gives every step exactly one input of a client, and
+//! says how early they come; [`Rewind`] judges a shot at what the shooter saw.
 
 mod append;
 mod audit;
@@ -31,7 +34,6 @@ mod peer;
 pub mod phases;
 pub mod priority;
 pub mod rewind;
-pub mod setting;
 mod slots;
 mod wanted;
 
@@ -42,6 +44,7 @@ use crate::bits::Bits;
 use crate::codec::Codes;
 use crate::digest::REGIONS_MAX;
 use crate::property::PropertyCounters;
+use crate::setting::SettingError;
 use crate::snapshot::{Feedback, nearest_tick};
 use crate::world::{ObjectIndex, World, WorldError};
 use append::{Appending, Gaps, Scribe};
@@ -51,11 +54,12 @@ use choose::{Choosing, Worker};
 use interest::{Interest, Placement, VisibleTo};
 use peer::{Peer, Scene};
 use priority::Weights;
-use setting::SettingError;
 
 pub use append::Written;
 pub use config::{Heartbeat, ServerConfig};
+pub use input_queue::{InputQueue, InputQueueConfig, Starvation};
 pub use peer::PeerConfig;
+pub use rewind::{Rewind, RewindConfig};
 
 /// A peer of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -98,6 +102,7 @@ impl ReplicaServer {
             cadence: config.cadence,
             importance: Vec::new(),
             heartbeat: config.heartbeat,
+            baseline_ticks: config.baseline_ticks,
         };
         Ok(ReplicaServer {
             world,
@@ -322,7 +327,7 @@ impl ReplicaServer {
     /// when it was left out, but selecting for all peers first and then encoding once is faster.
     pub fn encode(&mut self) {
         let ReplicaServer { world, codes, cache, workers, encoders, tick, .. } = self;
-        workers.iter_mut().for_each(|worker| cache.want(&mut worker.wanted));
+        workers.iter_mut().for_each(|worker| cache.want(&mut worker.wanted, world.live()));
         let present = Present { world, codes, tick: *tick };
         for row in cache.rows_mut() {
             row.encode(&mut encoders[0], present);

@@ -20,7 +20,6 @@
 mod fields;
 
 pub use fields::{FIELDS_MAX, FieldValue, Fields};
-pub(crate) use fields::{angle_between, distance};
 
 /// How something moves. Server and client run the same.
 ///

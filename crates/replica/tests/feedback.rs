@@ -226,3 +226,55 @@ fn an_owner_s_object_is_confirmed_through_real_snapshots_and_corrected_when_the_
     assert!(answers.len() > 30);
     assert_eq!(own.report().last.as_ref().unwrap().step, Tick(63));
 }
+
+#[test]
+fn who_joins_a_server_that_runs_for_a_day_counts_as_it_does() {
+    let mut game = Game::new();
+    for _ in 0..70_000 {
+        game.server.begin_tick().unwrap();
+    }
+    let (tick, step) = (game.server.tick(), Tick(105_003));
+    let feedback = Feedback { step: step.plus(7), slack: None };
+    let joined = |is_told: bool, snapshots: &[Vec<u8>]| {
+        let mut client = ReplicaClient::new(ClassTable::new(classes()).unwrap(), Codes::generic());
+        if is_told {
+            client.start_near(tick, step);
+        }
+        client.handle_snapshot(&snapshots[0]).unwrap();
+        (client.newest().unwrap(), client.feedback().unwrap().step)
+    };
+    let sent = game.tick(Some(feedback));
+    assert_eq!(joined(true, &sent), (tick.next(), feedback.step));
+    // Otherwise the two counters are off by as much as fits into 16 bits of each, which at 20 ticks and 30 steps a second
+    // is not the same time.
+    let (tick, step) = joined(false, &sent);
+    assert_eq!((tick.0, step.0), ((70_002 % 65_536), (105_010 % 65_536)));
+    assert_ne!(tick.0 * 3 / 2, step.0);
+}
+
+#[test]
+fn an_object_that_changes_hands_or_is_gone_is_confirmed_to_nobody_else() {
+    let mut game = Game::new();
+    let alias = game.own_alias();
+    let feedback = |step| Some(Feedback { step: Tick(step), slack: None });
+    game.server.world_mut().set_position(game.mine, [1.0, 0.0, 0.0]).unwrap();
+    game.tick(feedback(3));
+    assert_eq!(game.client.confirmed(alias).map(|(step, _)| step), Some(Tick(3)));
+    assert_eq!(PredictError::check_own(&game.client, alias), Ok(()));
+
+    game.server.world_mut().set_owner(game.mine, None).unwrap();
+    game.server.world_mut().set_position(game.mine, [2.0, 0.0, 0.0]).unwrap();
+    game.tick(feedback(6));
+    assert_eq!(game.client.object(alias).unwrap().tick(), game.server.tick(), "it is told, as to anybody");
+    assert!(game.client.confirmed(alias).is_none());
+    assert_eq!(
+        PredictError::check_own(&game.client, alias),
+        Err(PredictError::NotOwned { slot: alias.slot })
+    );
+
+    game.server.world_mut().despawn(game.mine).unwrap();
+    game.tick(feedback(9));
+    assert!(game.client.confirmed(alias).is_none());
+    let gone = PredictError::NotReplicated { slot: alias.slot };
+    assert_eq!(PredictError::check_own(&game.client, alias), Err(gone));
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use netloom_replica::input::{
     INPUT_MESSAGE_BYTES_MAX, INPUTS_PER_MESSAGE_MAX, InputBytes, InputMessage, ViewTime, write_inputs,
 };
-use netloom_replica::server::input_queue::{InputQueue, InputQueueConfig, Source, Starvation};
+use netloom_replica::server::input_queue::{InputQueue, InputQueueConfig, InputSource, Starvation};
 use netloom_wire::{Micros, Tick};
 
 use crate::input::Input;
@@ -106,8 +106,8 @@ impl Witness {
         let taken = self.queue.take(step, self.now).expect("a step that was not simulated");
         assert_eq!(self.queue.take(step, self.now), None, "one input for each step");
         match self.said.remove(&self.next) {
-            Some(said) => assert_eq!((taken.input, taken.source), (said, Source::Client)),
-            None => assert_ne!(taken.source, Source::Client),
+            Some(said) => assert_eq!((taken.input, taken.source), (said, InputSource::Client)),
+            None => assert_ne!(taken.source, InputSource::Client),
         }
         assert_eq!(self.queue.feedback().map(|feedback| feedback.step), Some(step));
         self.now += Micros(STEP_MICROS);
@@ -119,7 +119,7 @@ impl Witness {
     fn poll(&mut self, quarters: u8) {
         self.now += Micros(u64::from(quarters) * STEP_MICROS / 4);
         while let Some(taken) = self.queue.poll_input(self.now) {
-            assert_eq!(taken.source, Source::Client);
+            assert_eq!(taken.source, InputSource::Client);
             self.simulated += 1;
         }
         let elapsed = (self.now.0 - 1_000_000) / STEP_MICROS;

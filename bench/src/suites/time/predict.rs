@@ -8,7 +8,7 @@ use crate::table::{Figure, Row, Target};
 use netloom_count::allocations;
 use netloom_replica::client::predict::{PredictConfig, Predictor, Reconciled};
 use netloom_replica::input::INPUT_MESSAGE_BYTES_MAX;
-use netloom_replica::server::input_queue::{InputQueue, InputQueueConfig, Source};
+use netloom_replica::server::input_queue::{InputQueue, InputQueueConfig, InputSource};
 use netloom_replica::step::{Describe, Fields, Step};
 use netloom_wire::{Micros, Profile, Tick};
 use std::hint::black_box;
@@ -125,7 +125,9 @@ struct Walk {
 
 impl Walk {
     fn new() -> Result<Walk, BenchError> {
-        let own = Predictor::new(Walking, Tick(0), START, PredictConfig::default());
+        // Messages are measured without states: the server never says anything else than which inputs are done with.
+        let config = PredictConfig { silence: Micros::from_secs(60), ..PredictConfig::default() };
+        let own = Predictor::new(Walking, Tick(0), START, config);
         let own = own.map_err(|error| BenchError::refused("netloom", error))?;
         let mut walk = Walk { own, server: START, step: 0, wrong: 0 };
         (0..AHEAD).for_each(|_| walk.act());
@@ -183,7 +185,7 @@ impl Sending {
             let read = self.queue.handle_message(black_box(&message[..length]), now);
             let taken = self.queue.take(Tick(past), now);
             let is_real =
-                taken.is_some_and(|taken| (taken.input, taken.source) == (input(past), Source::Client));
+                taken.is_some_and(|taken| (taken.input, taken.source) == (input(past), InputSource::Client));
             self.wrong += u64::from(read.is_err() || !is_real);
             self.walk.own.handle_acked(Tick(past));
             self.walk.act();

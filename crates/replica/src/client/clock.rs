@@ -174,7 +174,7 @@ impl ServerClock {
     /// The server's time as it arrives, when [`advance`](ServerClock::advance) was last called: the time that a
     /// snapshot without avoidable delay would carry if it arrived now.
     pub fn reading(&self) -> Option<Micros> {
-        self.reading.map(|reading| Micros(reading.us.max(0) as u64))
+        self.reading.map(|reading| unsigned(reading.us))
     }
 
     /// How late snapshots come: 95 % of the recent ones came no later than this after the least delayed.
@@ -223,8 +223,8 @@ impl ServerClock {
         let mut candidate = Candidate { lowest: offset, highest: offset, since: now, count: 1 };
         if let Some(known) = self.candidate {
             let (lowest, highest) = (known.lowest.min(offset), known.highest.max(offset));
-            // What waited for its reader says nothing about the line.
-            if highest - lowest <= AGREEMENT_US && waited == Micros::ZERO {
+            // What waited for its reader may lie below the line by as much; who looks seldom has nothing else to go by.
+            if highest - lowest <= AGREEMENT_US + signed(waited) {
                 candidate = Candidate { lowest, highest, since: known.since, count: known.count + 1 };
             }
         }
@@ -257,6 +257,11 @@ impl ServerClock {
 /// As a signed number, small enough to compute with.
 pub(super) fn signed(time: Micros) -> i64 {
     time.0.min(READING_US_MAX as u64) as i64
+}
+
+/// And back; what lies before the server began is its beginning.
+pub(super) fn unsigned(time_us: i64) -> Micros {
+    Micros(time_us.max(0) as u64)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@
 
 use netloom_wire::Micros;
 
-use crate::server::setting::SettingError;
+use crate::setting::SettingError;
 
 /// The shortest delay that can be set.
 pub const DELAY_MIN: Micros = Micros(50_000);

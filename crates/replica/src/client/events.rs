@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 
 use netloom_wire::Micros;
 
-use crate::server::setting::SettingError;
+use crate::setting::SettingError;
 
 /// The most events that can be made to wait.
 pub const EVENTS_MAX: usize = 65_536;

@@ -27,9 +27,10 @@
 
 use netloom_wire::{Micros, Tick};
 
-use super::clock::{ServerClock, signed};
-use crate::server::setting::SettingError;
-use crate::snapshot::nearest_tick;
+use super::clock::{ServerClock, signed, unsigned};
+use crate::rate::Rate;
+use crate::setting::SettingError;
+use crate::snapshot::{Feedback, nearest_tick};
 
 /// How much longer or shorter a step may be.
 const DILATION_MAX: f64 = 0.05;
@@ -40,13 +41,16 @@ const SMOOTHING: f64 = 12.0;
 /// One slack moves the estimate no more than if it were off by this.
 const SURPRISE_US_MAX: f64 = 100_000.0;
 const SLACK_US_MAX: i64 = 5_000_000;
-/// Leads that are remembered: four seconds at 60 steps a second.
-const LEADS: usize = 256;
+/// How long leads are remembered: longer than any round trip that can be played with.
+const LEADS_MEMORY: Micros = Micros(2_000_000);
+/// The farthest that the position or its lead can be, either way: sums of a few such cannot overflow.
+const POSITION_US_MAX: i64 = i64::MAX / 8;
 /// Jitter beyond this is not waited for: the delay would be worse than the losses.
 const JITTER_MAX: Micros = Micros(150_000);
 /// The jitter that counts follows the measured one in about this time.
 const JITTER_SETTLE_US: f64 = 2_000_000.0;
 
+const NO_LEAD: (Tick, f64) = (Tick(0), f64::NAN);
 /// Steps that are made later than this after they were due are a hitch, and not the rate of frames.
 const LATE_US_MAX: f64 = 100_000.0;
 /// How much of a longer lateness counts at once, and how much of a shorter one.
@@ -57,7 +61,7 @@ const LATE_DOWN: f64 = 0.003;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InputClockConfig {
     /// Steps of the simulation a second, as the server has them: 1 to 1,000.
-    pub steps_per_second: f64,
+    pub steps_per_second: u32,
     /// The most steps that one call gives, 1 to 64: a slow frame must not make the next one slower.
     pub steps_per_poll_max: u32,
     /// An error of the lead beyond this skips or waits: 50 ms to 5 s.
@@ -66,7 +70,7 @@ pub struct InputClockConfig {
 
 impl Default for InputClockConfig {
     fn default() -> InputClockConfig {
-        InputClockConfig { steps_per_second: 60.0, steps_per_poll_max: 8, resync: Micros::from_millis(400) }
+        InputClockConfig { steps_per_second: 60, steps_per_poll_max: 8, resync: Micros::from_millis(400) }
     }
 }
 
@@ -106,18 +110,20 @@ impl Steps {
 ///     for step in input.poll_steps(now, &server).iter() {
 ///         simulated += 1; // simulate it, and send its input
 ///     }
-///     // When a snapshot brings it: input.handle_slack(step, slack_us)
+///     // When a snapshot brings it: input.handle_feedback(&feedback)
 /// }
 /// assert!((58..=62).contains(&simulated));
-/// # Ok::<(), netloom_replica::server::setting::SettingError>(())
+/// # Ok::<(), netloom_replica::SettingError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct InputClock {
     config: InputClockConfig,
+    rate: Rate,
     step_us: f64,
     position: Option<Position>,
     seen: Micros,
-    leads: [(Tick, f64); LEADS],
+    /// By the low bits of the step, of which there is a power of two.
+    leads: Box<[(Tick, f64)]>,
     /// Slack less lead, of the route.
     route_us: Option<f64>,
     newest_slack: Option<Tick>,
@@ -147,7 +153,7 @@ impl Position {
     fn move_by(&mut self, us: f64) {
         let moved = self.fraction + us;
         let whole = moved.floor();
-        self.us = self.us.saturating_add(whole as i64);
+        self.us = self.us.saturating_add(whole as i64).clamp(-POSITION_US_MAX, POSITION_US_MAX);
         self.fraction = moved - whole;
     }
 }
@@ -155,15 +161,17 @@ impl Position {
 impl InputClock {
     /// A clock that waits for the server's.
     pub fn new(config: InputClockConfig) -> Result<InputClock, SettingError> {
-        SettingError::check("steps_per_second", config.steps_per_second, 1.0..=1_000.0, "1 to 1,000")?;
+        let rate = Rate::new("steps_per_second", config.steps_per_second)?;
         SettingError::check("steps_per_poll_max", config.steps_per_poll_max, 1..=64, "1 to 64")?;
         SettingError::check("resync", config.resync.0, 50_000..=5_000_000, "50,000 to 5,000,000 µs")?;
+        let leads = (rate.step_at(LEADS_MEMORY) as usize).next_power_of_two();
         Ok(InputClock {
             config,
-            step_us: 1e6 / config.steps_per_second,
+            rate,
+            step_us: rate.step_us(),
             position: None,
             seen: Micros::ZERO,
-            leads: [(Tick(0), f64::NAN); LEADS],
+            leads: vec![NO_LEAD; leads].into(),
             route_us: None,
             newest_slack: None,
             jitter_us: 0.0,
@@ -184,7 +192,7 @@ impl InputClock {
         if self.newest_slack.is_some_and(|newest| !step.is_newer_than(newest)) {
             return;
         }
-        let (known, lead_us) = self.leads[step.0 as usize % LEADS];
+        let (known, lead_us) = self.leads[self.place(step)];
         if known != step || lead_us.is_nan() {
             return;
         }
@@ -195,12 +203,20 @@ impl InputClock {
         }));
     }
 
+    /// What a snapshot said about this client's inputs: see [`ReplicaClient::feedback`](super::ReplicaClient::feedback).
+    pub fn handle_feedback(&mut self, feedback: &Feedback) {
+        if let Some(slack) = feedback.slack {
+            self.handle_slack(feedback.step, (slack.steps() * self.step_us) as i64);
+        }
+    }
+
     /// The steps that are due. `clock` has been advanced to `now`.
     pub fn poll_steps(&mut self, now: Micros, clock: &ServerClock) -> Steps {
         let passed_us = now.since(self.seen).0 as f64;
         if let Some(position) = &mut self.position {
             // A clock of ours that went back did not change how far ahead we are.
-            position.lead_base_us += signed(self.seen.since(now));
+            let base_us = position.lead_base_us + signed(self.seen.since(now));
+            position.lead_base_us = base_us.min(POSITION_US_MAX);
         }
         self.seen = now;
         let Some(reading) = clock.reading() else { return Steps::default() };
@@ -211,13 +227,13 @@ impl InputClock {
         if clock.resyncs() != self.resyncs {
             self.resyncs = clock.resyncs();
             (self.route_us, self.newest_slack, self.position) = (None, None, None);
-            self.leads = [(Tick(0), f64::NAN); LEADS];
+            self.leads.fill(NO_LEAD);
         }
-        let (step_us, is_new) = (self.step_us, self.position.is_none());
+        let (rate, is_new) = (self.rate, self.position.is_none());
         let position = self.position.get_or_insert_with(|| Position {
             us: by_clock_us,
             fraction: 0.0,
-            given: step_at(by_clock_us, step_us).saturating_sub(1),
+            given: rate.step_at(unsigned(by_clock_us)).saturating_sub(1),
             lead_base_us: by_clock_us - signed(now),
         });
         if !is_new {
@@ -266,10 +282,14 @@ impl InputClock {
         position.move_by((error_us * (passed_us / SETTLE_US).min(1.0)).clamp(-limit_us, limit_us));
     }
 
+    fn place(&self, step: Tick) -> usize {
+        step.0 as usize & (self.leads.len() - 1)
+    }
+
     fn give(&mut self, now: Micros) -> Steps {
         let (step_us, count_max) = (self.step_us, u64::from(self.config.steps_per_poll_max));
         let Some(position) = &mut self.position else { return Steps::default() };
-        let due = step_at(position.us, step_us).saturating_sub(position.given);
+        let due = self.rate.step_at(unsigned(position.us)).saturating_sub(position.given);
         let is_behind = due > count_max && due as f64 * step_us > self.config.resync.0 as f64;
         let skipped = if is_behind { due - count_max } else { 0 };
         let count = (due - skipped).min(count_max);
@@ -284,14 +304,11 @@ impl InputClock {
         let first = Tick(first as u32);
         let steps = Steps { first, count: count as u32, skipped: skipped.min(u32::MAX.into()) as u32 };
         for step in steps.iter() {
-            self.leads[step.0 as usize % LEADS] = (step, lead_us);
+            let place = self.place(step);
+            self.leads[place] = (step, lead_us);
         }
         steps
     }
-}
-
-fn step_at(us: i64, step_us: f64) -> u64 {
-    (us.max(0) as f64 / step_us) as u64
 }
 
 #[cfg(test)]

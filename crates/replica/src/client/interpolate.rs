@@ -27,7 +27,7 @@
 //! then costs a few multiplications. A ring takes 80 bytes a state, 1,280 per object at 20 states a second. Memory is
 //! allocated at construction, and when more objects enter than there ever were.
 
-mod pose;
+mod motion;
 mod ring;
 mod segment;
 mod silence;
@@ -37,14 +37,16 @@ use netloom_wire::Micros;
 use super::clock::signed;
 use super::delay::DELAY_MAX;
 use crate::limits::VISIBLE_MAX;
-use crate::server::setting::SettingError;
+use crate::pose::Pose;
+use crate::rate::Rate;
+use crate::setting::SettingError;
+use crate::space::{compose, inverse, normalized, turn, widened};
 use crate::world::ATTACH_DEPTH_MAX;
-use pose::{arc_radians, conjugate, length, multiply, normalized, rotate};
-use ring::{Inserted, Knot, Rings, apart};
-use segment::Segment;
+use motion::{AT_EASE, Ease};
+use ring::{Inserted, Knot, Rings};
+use segment::{Segment, length};
 use silence::Silence;
 
-pub use pose::Pose;
 pub use ring::Jump;
 pub use segment::Source;
 
@@ -53,14 +55,8 @@ const STATES_MIN: usize = 12;
 /// The longest that anything is carried on without news.
 pub const EXTRAPOLATION_MAX: Micros = Micros(250_000);
 
-/// How much faster than an object a difference shrinks.
-const EASE_SPEED: f32 = 0.9;
-/// Per second: all differences are gone in two seconds, and none in less than a twentieth.
-const EASE_RATE_MIN: f32 = 0.5;
-const EASE_RATE_MAX: f32 = 20.0;
-/// Differences that nobody sees: metres, and radians of arc.
-const UNSEEN_METRES: f32 = 1e-4;
-const UNSEEN_RADIANS: f32 = 1e-4;
+/// Coordinates beyond this are a mistake: a double tells eighths of a metre apart there. Nor do sums of them overflow.
+const POSITION_METRES_MAX: f64 = 1e15;
 
 const NOBODY: u32 = u32::MAX;
 /// No slot has this number.
@@ -85,7 +81,7 @@ mod flag {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InterpolatorConfig {
     /// The most states of an object a second, 1 to 1,000: rings have room for half a second of them and two more.
-    pub states_per_second: f64,
+    pub states_per_second: u32,
     /// Objects for which memory is there from the start, 1 to 65,535.
     pub objects: usize,
     /// How long anything is carried on without news: 0 to 250 ms.
@@ -94,7 +90,7 @@ pub struct InterpolatorConfig {
 
 impl Default for InterpolatorConfig {
     fn default() -> InterpolatorConfig {
-        InterpolatorConfig { states_per_second: 20.0, objects: 256, extrapolation: EXTRAPOLATION_MAX }
+        InterpolatorConfig { states_per_second: 20, objects: 256, extrapolation: EXTRAPOLATION_MAX }
     }
 }
 
@@ -120,22 +116,6 @@ pub struct Shown {
     pub source: Source,
 }
 
-/// A difference that shrinks.
-#[derive(Clone, Copy, Debug)]
-struct Ease {
-    offset: [f32; 3],
-    turn: [f32; 4],
-    /// What is left of it, 1 to 0.
-    left: f32,
-    /// Per second.
-    rate: f32,
-    /// The newest jump that has been shown.
-    jump_us: i64,
-}
-
-const AT_EASE: Ease =
-    Ease { offset: [0.0; 3], turn: pose::IDENTITY, left: 0.0, rate: 0.0, jump_us: i64::MIN };
-
 /// Objects in motion. See the [module](self).
 ///
 /// ```
@@ -151,7 +131,7 @@ const AT_EASE: Ease =
 /// }
 /// objects.advance(Micros::from_millis(75));
 /// assert_eq!(objects.shown(7).unwrap().pose.position, [1.5, 0.0, 0.0]);
-/// # Ok::<(), netloom_replica::server::setting::SettingError>(())
+/// # Ok::<(), netloom_replica::SettingError>(())
 /// ```
 #[derive(Debug)]
 pub struct Interpolator {
@@ -178,7 +158,7 @@ pub struct Interpolator {
 impl Interpolator {
     /// Without objects.
     pub fn new(config: InterpolatorConfig) -> Result<Interpolator, SettingError> {
-        SettingError::check("states_per_second", config.states_per_second, 1.0..=1_000.0, "1 to 1,000")?;
+        let rate = Rate::new("states_per_second", config.states_per_second)?;
         SettingError::check("objects", config.objects, 1..=VISIBLE_MAX, "1 to 65,535")?;
         SettingError::check(
             "extrapolation",
@@ -186,12 +166,12 @@ impl Interpolator {
             0..=EXTRAPOLATION_MAX.0,
             "0 to 250,000 µs",
         )?;
-        let states = (DELAY_MAX.as_secs_f64() * config.states_per_second).ceil() as usize + 2;
+        let states = rate.steps_within(DELAY_MAX) as usize + 2;
         let objects = config.objects;
         Ok(Interpolator {
             extrapolation_seconds: config.extrapolation.as_secs_f64() as f32,
             extrapolation_us: signed(config.extrapolation),
-            interval_us: (1e6 / config.states_per_second) as i64,
+            interval_us: signed(rate.time_of(1)),
             row_of: vec![NOBODY; objects],
             slots: Vec::with_capacity(objects),
             parents: Vec::with_capacity(objects),
@@ -203,7 +183,7 @@ impl Interpolator {
             poses: Vec::with_capacity(objects),
             worlds: Vec::with_capacity(objects),
             shown_us: None,
-            silence: Silence::new((1e6 / config.states_per_second) as i64),
+            silence: Silence::new(signed(rate.time_of(1))),
             refused: 0,
         })
     }
@@ -213,11 +193,12 @@ impl Interpolator {
         self.silence.insert(signed(time));
     }
 
-    /// Takes in a state; the first one of a slot makes an object of it. One that is not finite is refused.
+    /// Takes in a state; the first one of a slot makes an object of it. One that is not finite, or farther away than anything
+    /// can be, is refused.
     pub fn insert(&mut self, slot: u16, state: State) -> bool {
         let rotation = normalized(state.pose.rotation);
-        let is_finite = state.pose.position.iter().all(|axis| axis.is_finite());
-        let (Some(rotation), true, true) = (rotation, is_finite, usize::from(slot) < VISIBLE_MAX) else {
+        let is_near = state.pose.position.iter().all(|axis| axis.abs() <= POSITION_METRES_MAX);
+        let (Some(rotation), true, true) = (rotation, is_near, usize::from(slot) < VISIBLE_MAX) else {
             self.refused += 1;
             return false;
         };
@@ -247,9 +228,16 @@ impl Interpolator {
         }
     }
 
-    /// The object of a slot is gone.
+    /// The object of a slot is gone. What was attached to it stays where it is shown.
     pub fn remove(&mut self, slot: u16) {
         let Some(row) = self.row(slot) else { return };
+        if self.attached > 0 {
+            for child in 0..self.slots.len() {
+                if self.parents[child] == slot && child != row {
+                    self.set_parent(child, NO_PARENT);
+                }
+            }
+        }
         self.attached -= usize::from(self.parents[row] != NO_PARENT);
         self.row_of[usize::from(slot)] = NOBODY;
         self.slots.swap_remove(row);
@@ -281,17 +269,20 @@ impl Interpolator {
         }
         let row = self.row(slot).unwrap_or_else(|| self.push_row(slot));
         let parent = parent.unwrap_or(NO_PARENT);
-        if self.parents[row] == parent {
-            return;
+        if self.parents[row] != parent {
+            self.set_parent(row, parent);
         }
+    }
+
+    fn set_parent(&mut self, row: usize, parent: u16) {
         let frame_of = |slot: u16| self.row(slot).map_or(Pose::default(), |row| self.world(row));
         let (old, new) = (frame_of(self.parents[row]), frame_of(parent));
-        let turn = multiply(conjugate(new.rotation), old.rotation);
+        let into_new = compose(inverse(widened(new.rotation)), widened(old.rotation));
         let convert = |pose: &Pose| new.inward(&old.outward(pose));
         self.rings.for_each(row, |knot| {
             knot.pose = convert(&knot.pose);
             knot.velocity =
-                knot.velocity.map(|velocity| rotate(turn, velocity.map(f64::from)).map(|axis| axis as f32));
+                knot.velocity.map(|velocity| turn(into_new, velocity.map(f64::from)).map(|axis| axis as f32));
         });
         self.poses[row] = convert(&self.poses[row]);
         self.attached -= usize::from(self.parents[row] != NO_PARENT);
@@ -361,7 +352,7 @@ impl Interpolator {
         self.rings.capacity()
     }
 
-    /// States that were refused because they were not finite, or of no slot.
+    /// States that were refused because they were not finite, too far away, or of no slot.
     pub fn refused(&self) -> u64 {
         self.refused
     }
@@ -415,120 +406,6 @@ impl Interpolator {
             }
             self.worlds[row] = pose;
         }
-    }
-}
-
-impl Interpolator {
-    /// Whether a snapshot arrived that would have brought a newer state if there were one.
-    fn is_known_to_rest(&self, row: usize) -> bool {
-        let newest = self.rings.knot(row, self.rings.len(row) - 1);
-        self.silence.is_rest(newest.time_us, self.rings.interval_us(row), newest.in_full)
-    }
-
-    /// What happens at a time, as far as the states tell.
-    fn segment_at(&mut self, row: usize, time_us: i64) -> Segment {
-        let (count, passed) = (self.rings.len(row), self.rings.until(row, time_us));
-        self.flags[row] &= !(flag::LAST | flag::OPEN);
-        if passed == 0 {
-            let oldest = self.rings.knot(row, 0);
-            return Segment::hold(oldest, i64::MIN, oldest.time_us, Source::Ahead);
-        }
-        if passed < count {
-            return Segment::between(self.rings.knot(row, passed - 1), self.rings.knot(row, passed));
-        }
-        self.flags[row] |= flag::LAST;
-        let newest = self.rings.knot(row, count - 1);
-        let mut segment = Segment::hold(newest, newest.time_us, i64::MAX, Source::Held);
-        if !self.is_known_to_rest(row) {
-            self.flags[row] |= flag::OPEN;
-            if let Some(velocity) = self.final_velocity(row) {
-                segment = Segment::beyond(newest, velocity, self.extrapolation_seconds);
-            }
-        }
-        (segment.speed, segment.spin) = self.rings.speeds(row, count - 1);
-        segment
-    }
-
-    /// The velocity of the newest state: its own, or that of the way to it.
-    fn final_velocity(&self, row: usize) -> Option<[f32; 3]> {
-        let count = self.rings.len(row);
-        let newest = self.rings.knot(row, count - 1);
-        if newest.velocity.is_some() || count < 2 || newest.jumped {
-            return newest.velocity;
-        }
-        let seconds = (newest.time_us - newest.from_us).max(1) as f32 * 1e-6;
-        let velocity = apart(self.rings.knot(row, count - 2), newest).map(|axis| axis / seconds);
-        length(velocity).is_finite().then_some(velocity)
-    }
-
-    /// The view goes on to another segment.
-    fn enter_segment(&mut self, row: usize, time_us: i64) {
-        let left_us = self.segments[row].start_us;
-        self.segments[row] = self.segment_at(row, time_us);
-        if self.passes_jump(row, left_us, time_us) {
-            self.flags[row] &= !flag::EASING;
-        }
-    }
-
-    /// What is shown may differ from what the states say now: the difference is kept and eased.
-    fn adjust(&mut self, row: usize, shown_us: i64) {
-        self.flags[row] &= !flag::CHANGED;
-        let (before, shown) = (self.segments[row], self.poses[row]);
-        let segment = self.segment_at(row, shown_us);
-        self.segments[row] = segment;
-        // A view so far behind that the states around it had to give way knows nothing of a way from here to there.
-        let is_left_behind = segment.source == Source::Ahead && self.rings.len(row) == self.rings.capacity();
-        let is_new = self.flags[row] & flag::SHOWN == 0;
-        #[cfg(netloom_mutations)]
-        let is_new = is_new || crate::mutation::is(crate::mutation::Mutation::DifferenceUneased);
-        if self.passes_jump(row, i64::MIN, shown_us) || is_left_behind || is_new {
-            self.flags[row] &= !flag::EASING;
-            return;
-        }
-        let right = segment.pose(shown_us);
-        let offset = std::array::from_fn(|axis| (shown.position[axis] - right.position[axis]) as f32);
-        let turn = normalized(multiply(shown.rotation, conjugate(right.rotation))).unwrap_or(pose::IDENTITY);
-        let (way, arc) = (length(offset), arc_radians(turn, pose::IDENTITY));
-        if (way < UNSEEN_METRES && arc < UNSEEN_RADIANS) || !way.is_finite() {
-            self.flags[row] &= !flag::EASING;
-            return;
-        }
-        let speed = EASE_SPEED * before.speed.max(segment.speed);
-        let spin = EASE_SPEED * before.spin.max(segment.spin);
-        let by_way = if way < UNSEEN_METRES { EASE_RATE_MAX } else { speed / way };
-        let by_arc = if arc < UNSEEN_RADIANS { EASE_RATE_MAX } else { spin / arc };
-        let turn = if turn[3] < 0.0 { turn.map(|component| -component) } else { turn };
-        let rate = by_way.min(by_arc).clamp(EASE_RATE_MIN, EASE_RATE_MAX);
-        self.eases[row] = Ease { offset, turn, left: 1.0, rate, jump_us: self.eases[row].jump_us };
-        self.flags[row] |= flag::EASING;
-    }
-
-    fn ease(&mut self, row: usize, seconds: f32, pose: &mut Pose) {
-        let ease = &mut self.eases[row];
-        ease.left -= ease.rate * seconds;
-        if ease.left <= 0.0 {
-            self.flags[row] &= !flag::EASING;
-            return;
-        }
-        for (axis, offset) in pose.position.iter_mut().zip(ease.offset) {
-            *axis += f64::from(offset * ease.left);
-        }
-        let [x, y, z, w] = ease.turn.map(|component| component * ease.left);
-        if let Some(turn) = normalized([x, y, z, w + 1.0 - ease.left]) {
-            pose.rotation = multiply(turn, pose.rotation);
-        }
-    }
-
-    /// Whether a jump lies within these times that has not been shown; from now on it has.
-    fn passes_jump(&mut self, row: usize, after_us: i64, time_us: i64) -> bool {
-        let known_us = self.eases[row].jump_us.max(after_us);
-        let mut passed = (0..self.rings.until(row, time_us)).rev().map(|number| self.rings.knot(row, number));
-        let jump = passed.by_ref().take_while(|knot| knot.time_us > known_us).find(|knot| knot.jumped);
-        if let Some(jump_us) = jump.map(|knot| knot.time_us) {
-            self.eases[row].jump_us = jump_us;
-            return true;
-        }
-        false
     }
 }
 

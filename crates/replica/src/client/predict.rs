@@ -28,25 +28,26 @@
 //! the object's own motion, such as a bullet, is in [`PredictedSpawns`].
 
 mod config;
-mod pose;
+mod offset;
 mod report;
 mod spawn;
 
 pub use config::{PredictConfig, PredictError};
-pub use pose::Pose;
 pub use report::{FieldErrors, Misprediction, PredictReport};
 pub use spawn::{PredictedSpawns, SpawnError, SpawnKey};
 
 use std::collections::VecDeque;
 
-use netloom_wire::schema::Audience;
 use netloom_wire::{Alias, Micros, Tick};
 
 use super::ReplicaClient;
 use crate::input::{Input, ViewTime, write_inputs};
+use crate::pose::Pose;
+use crate::rate::parts_at;
 use crate::snapshot::nearest_tick;
+use crate::space::normalized;
 use crate::step::{Describe, Fields};
-use pose::Offset;
+use offset::Offset;
 use report::Ledger;
 
 /// One step that the server has not confirmed.
@@ -153,10 +154,13 @@ pub struct Predictor<S: Describe> {
     config: PredictConfig,
     log: VecDeque<Logged<S::State, S::Input>>,
     capacity: usize,
+    silence_steps: u64,
     /// The newest step that is settled, and the state after it.
     confirmed: (Tick, S::State),
-    /// The newest step whose state the server has told.
-    told: Tick,
+    /// The newest step whose state the server has told, and that state.
+    told: (Tick, S::State),
+    /// Since which step the server is silent about an object that is not as it was told.
+    silent_since: Option<Tick>,
     /// The newest step of the log that is settled, and its input.
     settled: Option<(Tick, S::Input)>,
     /// Whether an input was refused since the log became full.
@@ -185,14 +189,16 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
         PredictError::check_fields(&own)?;
         Ok(Predictor {
             ledger: Ledger::new(&own),
-            present: pose_in(&own),
-            before: pose_in(&own),
+            present: pose_in(&own, None),
+            before: pose_in(&own, None),
             step,
             config,
             log: VecDeque::with_capacity(capacity),
             capacity,
+            silence_steps: parts_at(config.silence, config.steps_per_second, 1).max(1),
+            told: (at, state.clone()),
+            silent_since: None,
             confirmed: (at, state),
-            told: at,
             settled: None,
             has_refused: false,
             offset: Offset::default(),
@@ -202,7 +208,8 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
     }
 
     /// As [`new`](Predictor::new), for an object that a client must have in sight and own: without replication there is
-    /// nothing to be confirmed.
+    /// nothing to be confirmed. When the object leaves or is told anew, ask [`PredictError::check_own`] whether that still
+    /// holds, and drop the predictor if not: [`ReplicaClient::confirmed`] has nothing more for it.
     pub fn of_object(
         client: &ReplicaClient,
         alias: Alias,
@@ -211,10 +218,7 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
         state: S::State,
         config: PredictConfig,
     ) -> Result<Predictor<S>, PredictError> {
-        let object = client.object(alias).ok_or(PredictError::NotReplicated { slot: alias.slot })?;
-        if object.audience() != Audience::Owner {
-            return Err(PredictError::NotOwned { slot: alias.slot });
-        }
+        PredictError::check_own(client, alias)?;
         Predictor::new(step, at, state, config)
     }
 
@@ -233,7 +237,7 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
         let mut state = self.state().clone();
         self.step.step(&mut state, &input);
         self.before = self.present;
-        self.present = pose_of(&self.step, &state, &mut self.own);
+        self.present = pose_of(&self.step, &state, &mut self.own, self.present);
         #[cfg(netloom_mutations)]
         if crate::mutation::is(crate::mutation::Mutation::ReactionLate) {
             self.present = self.before;
@@ -254,11 +258,24 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
         self.reconcile(step, server, true)
     }
 
-    /// The server has simulated a step and said nothing of the object: inputs up to it are done with.
+    /// The server has simulated a step and said nothing of the object: inputs up to it are done with. If it is silent for
+    /// longer than [`PredictConfig::silence`] while the object has moved here, its last word holds.
     pub fn handle_acked(&mut self, step: Tick) {
         let step = nearest_tick(step.0 as u16, self.newest());
-        if step.is_newer_than(self.confirmed.0) {
-            self.settle(step);
+        if !step.is_newer_than(self.confirmed.0) {
+            return;
+        }
+        self.settle(step);
+        describe(&self.step, &self.confirmed.1, &mut self.own);
+        describe(&self.step, &self.told.1, &mut self.servers);
+        if self.own.is_same(&self.servers) {
+            self.silent_since = None;
+            return;
+        }
+        let since = *self.silent_since.get_or_insert(step);
+        if u64::from(step.distance(since).unsigned_abs()) >= self.silence_steps {
+            self.ledger.compare(step, &self.own, &self.servers);
+            self.correct(step, self.told.0, false);
         }
     }
 
@@ -329,11 +346,13 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
     fn reconcile(&mut self, step: Tick, server: &S::State, has_jumped: bool) -> Reconciled {
         let step = nearest_tick(step.0 as u16, self.newest());
         // The state of a step may come after the news that the step was simulated.
-        if !step.is_newer_than(self.told) || self.confirmed.0.is_newer_than(step) {
+        if !step.is_newer_than(self.told.0) || self.confirmed.0.is_newer_than(step) {
             self.ledger.report.stale += 1;
             return Reconciled::Stale;
         }
-        let since = std::mem::replace(&mut self.told, step);
+        let since = std::mem::replace(&mut self.told.0, step);
+        self.told.1.clone_from(server);
+        self.silent_since = None;
         self.settle(step);
         describe(&self.step, &self.confirmed.1, &mut self.own);
         describe(&self.step, server, &mut self.servers);
@@ -344,18 +363,25 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
             self.ledger.report.confirmed += 1;
             return Reconciled::Confirmed;
         }
+        Reconciled::Corrected(self.correct(step, since, has_jumped))
+    }
+
+    /// After `step`, the object was as the server has told last.
+    fn correct(&mut self, step: Tick, since: Tick, has_jumped: bool) -> Correction {
+        self.silent_since = None;
         let input = self.settled.take().filter(|(of, _)| *of == step).map(|(_, input)| input);
         self.ledger.report.last = Some(Misprediction { step, since, input });
-        self.confirmed.1.clone_from(server);
+        self.confirmed.1.clone_from(&self.told.1);
         let replayed = self.replay();
         let shown = self.present;
-        self.present =
-            pose_of(&self.step, self.log.back().map_or(server, |logged| &logged.state), &mut self.own);
+        let server = &self.told.1;
+        let newest = self.log.back().map_or(server, |logged| &logged.state);
+        self.present = pose_of(&self.step, newest, &mut self.own, shown);
         let before = self.log.len().checked_sub(2).map_or(server, |at| &self.log[at].state);
-        self.before = pose_of(&self.step, before, &mut self.own);
+        self.before = pose_of(&self.step, before, &mut self.own, shown);
         let (severity, metres, radians) = self.shift_view(shown, has_jumped);
         self.ledger.count(severity);
-        Reconciled::Corrected(Correction { step, replayed, severity, metres, radians })
+        Correction { step, replayed, severity, metres, radians }
     }
 
     /// Runs the steps of the log again, from the confirmed state.
@@ -417,21 +443,24 @@ fn describe<S: Describe>(step: &S, state: &S::State, fields: &mut Fields) {
     step.describe(state, fields);
 }
 
-/// Where a state is seen, if it has a place or a direction.
-fn pose_of<S: Describe>(step: &S, state: &S::State, fields: &mut Fields) -> Option<Pose> {
+/// Where a state is seen, if it has a place or a direction. What is no number is not shown: the object stays where it was
+/// seen `last`.
+fn pose_of<S: Describe>(step: &S, state: &S::State, fields: &mut Fields, last: Option<Pose>) -> Option<Pose> {
     describe(step, state, fields);
-    pose_in(fields)
+    pose_in(fields, last)
 }
 
-fn pose_in(fields: &Fields) -> Option<Pose> {
-    let nowhere = Pose::default();
-    match fields.place() {
-        (None, None) => None,
-        (position, rotation) => Some(Pose {
-            position: position.unwrap_or(nowhere.position),
-            rotation: rotation.unwrap_or(nowhere.rotation),
-        }),
+fn pose_in(fields: &Fields, last: Option<Pose>) -> Option<Pose> {
+    let last = last.unwrap_or_default();
+    let (position, rotation) = fields.place();
+    if position.is_none() && rotation.is_none() {
+        return None;
     }
+    let is_finite = |position: &[f64; 3]| position.iter().all(|axis| axis.is_finite());
+    Some(Pose {
+        position: position.filter(is_finite).unwrap_or(last.position),
+        rotation: rotation.and_then(normalized).unwrap_or(last.rotation),
+    })
 }
 
 #[cfg(test)]

@@ -10,10 +10,10 @@ use crate::entry::{Entry, read_entry};
 use crate::limits::{EXISTENCE_PER_SNAPSHOT_MAX, VISIBLE_MAX, WORDS_MAX};
 use crate::snapshot::{Baselines, Feedback, Flags, Header, check_slot, nearest_tick, read_header};
 
-/// The full tick of a snapshot: the one nearest to the newest so far.
-pub fn tick(payload: &[u8], newest: Option<Tick>) -> Result<Tick, ReadError> {
+/// The full tick of a snapshot: the one nearest to what is known.
+pub fn tick(payload: &[u8], near: Option<Tick>) -> Result<Tick, ReadError> {
     let truncated = ByteReader::new(payload).read_u16()?;
-    Ok(newest.map_or(Tick(truncated.into()), |newest| nearest_tick(truncated, newest)))
+    Ok(near.map_or(Tick(truncated.into()), |near| nearest_tick(truncated, near)))
 }
 
 impl ReplicaClient {
@@ -48,13 +48,13 @@ impl ReplicaClient {
         Ok(())
     }
 
-    /// Keeps the newest feedback. A step is known by 16 bits; the first is taken as it is.
+    /// Keeps the newest feedback. A step is known by 16 bits; the first is near what was said at the start.
     fn note_feedback(&mut self, tick: Tick, header: &Header) {
         let Some((low, slack)) = header.feedback else { return };
         let step = match self.feedback {
             Some((of, _)) if !tick.is_newer_than(of) => return,
             Some((_, before)) => nearest_tick(low, before.step),
-            None => Tick(low.into()),
+            None => self.start.map_or(Tick(low.into()), |(_, near)| nearest_tick(low, near)),
         };
         self.feedback = Some((tick, Feedback { step, slack }));
     }
@@ -94,7 +94,7 @@ impl ReplicaClient {
         if is_meant && object.is_in_sight() {
             object.leave();
             self.in_sight -= 1;
-            self.tell(ClientEvent::Left(alias));
+            self.tell(tick, ClientEvent::Left(alias));
         }
     }
 
@@ -121,7 +121,7 @@ impl ReplicaClient {
             object.insert(tick, &words[..class.word_count()], entry.teleport);
             let jumped_since = entry.teleport.then(|| object.entered());
             let (alias, kind) = (entry.alias, ChangeKind::Updated);
-            self.changes.push(Change { alias, kind, in_full: true, jumped_since });
+            self.changes.push(Change { alias, kind, in_full: true, tick, jumped_since });
             return Ok(length);
         }
         let mut object = Box::new(ClientObject::new(entry, tick, class, &words));
@@ -131,14 +131,16 @@ impl ReplicaClient {
         }
         let before = self.objects[slot].replace(object);
         match before.filter(|before| before.is_in_sight()) {
-            Some(before) if before.alias() == entry.alias => self.tell(ClientEvent::Refreshed(entry.alias)),
+            Some(before) if before.alias() == entry.alias => {
+                self.tell(tick, ClientEvent::Refreshed(entry.alias))
+            }
             Some(before) => {
-                self.tell(ClientEvent::Left(before.alias()));
-                self.tell(ClientEvent::Entered(entry.alias));
+                self.tell(tick, ClientEvent::Left(before.alias()));
+                self.tell(tick, ClientEvent::Entered(entry.alias));
             }
             None => {
                 self.in_sight += 1;
-                self.tell(ClientEvent::Entered(entry.alias));
+                self.tell(tick, ClientEvent::Entered(entry.alias));
             }
         }
         Ok(length)
@@ -206,7 +208,7 @@ impl ReplicaClient {
                 let jumped_since = decoded.teleported.then_some(Tick(tick.0.wrapping_sub(newer_age)));
                 let alias = object.alias();
                 let kind = ChangeKind::Updated;
-                self.changes.push(Change { alias, kind, in_full: false, jumped_since });
+                self.changes.push(Change { alias, kind, in_full: false, tick, jumped_since });
             }
         }
         reader.finish()?;

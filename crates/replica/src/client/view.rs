@@ -12,6 +12,10 @@
 //! View time runs at 1 ± 7 % of real time (2 % for the clock, 5 % for the delay) and never backwards, except after a break
 //! of the clock, which [`View::poll_resync`] reports.
 //!
+//! An object that left is shown until view time reaches the tick in which it did, unless its slot is used again before: of
+//! a rocket that hits, the last metres are seen too. [`ReplicaClient`] has it no longer, and [`View::sample`] says when it is
+//! gone. One that entered is shown at once; until the view gets there it stands still, as [`Source::Ahead`](super::Source::Ahead) tells.
+//!
 //! An object that is attached to another is interpolated in the frame of its parent, and then placed where the parent is
 //! shown. When an object is attached or let go, its older states are converted by where both are shown at that moment.
 
@@ -20,18 +24,21 @@ use netloom_wire::{Alias, Micros, SectorOrigin, Tick};
 
 use super::clock::{Resync, ServerClock};
 use super::delay::{DelayConfig, ViewDelay};
-use super::interpolate::{EXTRAPOLATION_MAX, Interpolator, InterpolatorConfig, Jump, Pose, Shown, State};
+use super::interpolate::{EXTRAPOLATION_MAX, Interpolator, InterpolatorConfig, Jump, Shown, State};
 use super::{Applied, Change, ChangeKind, ClientObject, ReplicaClient};
 use crate::class::Class;
 use crate::entry::{rotation, triple};
+use crate::input::ViewTime;
 use crate::limits::VISIBLE_MAX;
-use crate::server::setting::SettingError;
+use crate::pose::Pose;
+use crate::rate::Rate;
+use crate::setting::SettingError;
 
 /// How the world is viewed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ViewConfig {
     /// Ticks of snapshots a second, as the server has them: 1 to 1,000.
-    pub ticks_per_second: f64,
+    pub ticks_per_second: u32,
     /// How far the view lies behind.
     pub delay: DelayConfig,
     /// Objects for which memory is there from the start, 1 to 65,535.
@@ -43,21 +50,12 @@ pub struct ViewConfig {
 impl Default for ViewConfig {
     fn default() -> ViewConfig {
         ViewConfig {
-            ticks_per_second: 20.0,
+            ticks_per_second: 20,
             delay: DelayConfig::default(),
             objects: 256,
             extrapolation: EXTRAPOLATION_MAX,
         }
     }
-}
-
-/// A time between two ticks, as inputs carry it to the server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ViewTick {
-    /// The tick before it.
-    pub tick: Tick,
-    /// How far it is to the next one, in 256ths.
-    pub fraction: u8,
 }
 
 /// The view of a client. See the [module](self).
@@ -85,13 +83,16 @@ pub struct ViewTick {
 /// ```
 #[derive(Debug)]
 pub struct View {
-    ticks_per_second: f64,
+    rate: Rate,
+    /// The newest tick of a snapshot, and what number it is of those since the server began.
     newest: Option<(Tick, u64)>,
     clock: ServerClock,
     delay: ViewDelay,
     objects: Interpolator,
     /// By slot.
     seats: Vec<Option<Seat>>,
+    /// What has left, and when: still seated until the view gets there.
+    leaving: Vec<(Micros, Alias)>,
     time: Option<Micros>,
     resync: Option<Resync>,
 }
@@ -107,20 +108,20 @@ struct Seat {
 impl View {
     /// An empty view.
     pub fn new(config: ViewConfig) -> Result<View, SettingError> {
-        let ticks_per_second = config.ticks_per_second;
-        SettingError::check("ticks_per_second", ticks_per_second, 1.0..=1_000.0, "1 to 1,000")?;
+        let rate = Rate::new("ticks_per_second", config.ticks_per_second)?;
         let objects = Interpolator::new(InterpolatorConfig {
-            states_per_second: ticks_per_second,
+            states_per_second: config.ticks_per_second,
             objects: config.objects,
             extrapolation: config.extrapolation,
         })?;
         Ok(View {
-            ticks_per_second,
+            rate,
             newest: None,
             clock: ServerClock::new(),
             delay: ViewDelay::new(config.delay)?,
             objects,
             seats: vec![None; config.objects],
+            leaving: Vec::with_capacity(config.objects),
             time: None,
             resync: None,
         })
@@ -130,14 +131,18 @@ impl View {
     /// each of them, whether it was read to its end or not.
     pub fn handle_snapshot(&mut self, now: Micros, client: &ReplicaClient) {
         let Some(Applied { tick, is_whole }) = client.applied else { return };
-        let time = self.time_of(tick);
+        let number = self.number_of(tick);
+        if self.newest.is_none_or(|(newest, _)| tick.is_newer_than(newest)) {
+            self.newest = Some((tick, number));
+        }
+        let time = self.rate.time_of(number);
         self.clock.handle_snapshot(now, time);
         if is_whole {
             self.objects.handle_snapshot(time);
         }
         for change in client.changes() {
             match change.kind {
-                ChangeKind::Left => self.leave(change.alias),
+                ChangeKind::Left => self.leave(change),
                 ChangeKind::Entered | ChangeKind::Updated => self.take(tick, time, change, client),
             }
         }
@@ -154,12 +159,13 @@ impl View {
         let resync = self.clock.poll_resync();
         self.resync = resync.or(self.resync);
         let interval = match self.clock.send_interval() {
-            Micros::ZERO => Micros((1e6 / self.ticks_per_second) as u64),
+            Micros::ZERO => self.rate.time_of(1),
             interval => interval,
         };
         let delay = self.delay.advance(now, interval, self.clock.needed_delay());
         let time = reading - delay;
         let time = if resync.is_some() { time } else { self.time.map_or(time, |before| before.max(time)) };
+        self.let_go(time, resync.is_some());
         self.objects.advance(time);
         self.time = Some(time);
         self.time
@@ -187,21 +193,15 @@ impl View {
         self.time
     }
 
-    /// The same in ticks.
-    pub fn tick(&self) -> Option<ViewTick> {
-        let ticks = self.time?.0 as f64 * self.ticks_per_second / 1e6;
-        let fraction = ((ticks - ticks.floor()) * 256.0) as u8;
-        Some(ViewTick { tick: Tick(ticks as u64 as u32), fraction })
+    /// The same in steps of a simulation that has so many a second, as inputs carry it to the server: see
+    /// [`Predictor::write_inputs`](super::Predictor::write_inputs).
+    pub fn view_time(&self, steps_per_second: u32) -> Option<ViewTime> {
+        Some(ViewTime::at(self.time?, steps_per_second))
     }
 
-    /// The server's time of a tick, counted as those of snapshots are.
-    pub fn time_of(&mut self, tick: Tick) -> Micros {
-        let (newest, count) = *self.newest.get_or_insert((tick, tick.0.into()));
-        let count = count.saturating_add_signed(tick.distance(newest).into());
-        if tick.is_newer_than(newest) {
-            self.newest = Some((tick, count));
-        }
-        Micros((count as f64 * 1e6 / self.ticks_per_second) as u64)
+    /// The server's time of a tick, counted as those of snapshots are: for events that are stamped with one.
+    pub fn time_of(&self, tick: Tick) -> Micros {
+        self.rate.time_of(self.number_of(tick))
     }
 
     /// The server's clock as its snapshots tell it.
@@ -224,14 +224,36 @@ impl View {
         self.resync.take()
     }
 
+    /// Ticks have 32 bits and wrap; times do not.
+    fn number_of(&self, tick: Tick) -> u64 {
+        let (newest, number) = self.newest.unwrap_or((tick, tick.0.into()));
+        number.saturating_add_signed(tick.distance(newest).into())
+    }
+
     fn seat(&self, alias: Alias) -> Option<&Seat> {
         self.seats.get(usize::from(alias.slot))?.as_ref().filter(|seat| seat.alias == alias)
     }
 
-    fn leave(&mut self, alias: Alias) {
-        if self.seat(alias).is_some() {
-            self.seats[usize::from(alias.slot)] = None;
-            self.objects.remove(alias.slot);
+    /// Whatever flew there is still on its way in the view: it goes when the view gets there.
+    fn leave(&mut self, change: &Change) {
+        if self.seat(change.alias).is_some() {
+            self.leaving.push((self.time_of(change.tick), change.alias));
+        }
+    }
+
+    /// Takes away what has left by now, or, after a break of the clock, everything that has left.
+    fn let_go(&mut self, time: Micros, all: bool) {
+        let mut at = 0;
+        while let Some(&(left, alias)) = self.leaving.get(at) {
+            if left > time && !all {
+                at += 1;
+                continue;
+            }
+            self.leaving.swap_remove(at);
+            if self.seat(alias).is_some() {
+                self.seats[usize::from(alias.slot)] = None;
+                self.objects.remove(alias.slot);
+            }
         }
     }
 
@@ -246,6 +268,7 @@ impl View {
         if self.seat(change.alias).is_none() {
             self.objects.remove(slot);
         }
+        self.leaving.retain(|(_, alias)| *alias != change.alias);
         let Some(seat) = self.seats.get_mut(usize::from(slot)) else { return };
         let seat = match seat {
             Some(seat) if seat.alias == change.alias => seat,

@@ -328,15 +328,15 @@ impl Cache {
         self.objects = objects;
     }
 
-    /// Takes over what a worker's peers want.
-    pub fn want(&mut self, wanted: &mut Wanted) {
-        wanted.drain(|key, objects| {
+    /// Takes over what a worker's peers want of the objects that live.
+    pub fn want(&mut self, wanted: &mut Wanted, live: &[u64]) {
+        wanted.drain(live, |key, objects| {
             let known = self.index.keys().len();
             let Some(row) = self.index.find_or_add(key) else { return };
             if row == known {
                 self.open(row, key);
             }
-            self.rows[row].wanted.union_with(objects);
+            self.rows[row].wanted.add_words(objects);
         });
     }
 

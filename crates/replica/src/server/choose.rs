@@ -11,7 +11,7 @@ use super::config::Heartbeat;
 use super::interest::Scratch;
 use super::page::place;
 use super::peer::{Peer, Scene};
-use super::priority::{Cadence, DistanceCurve, Picking, Tiers, Waiting, Weights};
+use super::priority::{Cadence, DistanceCurve, Picking, Sight, Tiers, Waiting, Weights};
 use super::wanted::{Found, Key, Wanted};
 use crate::bits::ones;
 
@@ -24,6 +24,9 @@ const ENTRY_BYTES: usize = 32;
 
 /// Entries may take a whole budget once in so many ticks.
 const ENTRIES_TURN_TICKS: u32 = 4;
+
+/// How many times the account of an object with the common baselines counts in a tick that becomes one.
+const SHARED_FAVOUR: f32 = 8.0;
 
 /// A digest takes at most a twentieth of a budget.
 const AUDIT_BUDGET_BYTES_MIN: usize = 20 * AUDIT_BYTES;
@@ -38,6 +41,8 @@ pub(super) struct Choosing {
     /// What each object gains before anyone looks at it, by its slot in the world.
     pub importance: Vec<f32>,
     pub heartbeat: Heartbeat,
+    /// Every so manieth tick becomes a baseline.
+    pub baseline_ticks: u32,
 }
 
 /// What a worker that chooses needs, and what its peers want encoded.
@@ -163,13 +168,20 @@ impl Peer {
     ) {
         let positions = scene.world.positions();
         let (eye, view) = (self.config.position, self.config.view);
+        // Whoever is left out of a tick that becomes a baseline builds on others than most for a while, which costs bytes
+        // and time. So in those ticks it is mostly those that do so already.
+        let becomes_baseline =
+            choosing.baseline_ticks > 1 && scene.tick.0.is_multiple_of(choosing.baseline_ticks);
+        let favours = [1.0, if becomes_baseline && !self.outlook.is_starved { SHARED_FAVOUR } else { 1.0 }];
         let pages = &self.held.pages;
         let sight = |slot: usize| {
             let object = pages.object(slot);
-            let place = positions[object];
-            let offset = [place[0] - eye[0], place[1] - eye[1], place[2] - eye[2]];
+            let there = positions[object];
+            let offset = [there[0] - eye[0], there[1] - eye[1], there[2] - eye[2]];
             let in_view = view.is_some_and(|view| view.contains(offset));
-            choosing.weights.sight(choosing.importance[object], offset, in_view)
+            let is_shared = pages[slot / 64].uniform >> (slot % 64) & 1 != 0;
+            let sight = choosing.weights.sight(choosing.importance[object], offset, in_view);
+            Sight { favour: favours[usize::from(is_shared)], ..sight }
         };
         let waiting = &mut worker.waiting;
         waiting.fill(count, self.held.pages.chosen().map(|(at, page)| (at, page.chosen)), sight);
@@ -239,10 +251,9 @@ impl Peer {
             if let Some(row) = common.filter(|_| shared != 0).and_then(|common| wanted.row(common)) {
                 let own = shared & page.own;
                 if own != 0 {
-                    row.words_mut()[at] |= own;
+                    row.insert_word(at, own);
                 }
-                let objects = self.held.pages.objects(at);
-                ones(shared & !own).for_each(|bit| row.insert(objects[bit] as usize));
+                row.insert_all(shared & !own, self.held.pages.objects(at));
             }
             let rest = if common.is_some() { page.chosen & !shared } else { page.chosen };
             for bit in ones(rest) {

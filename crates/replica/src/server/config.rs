@@ -2,8 +2,8 @@
 
 use super::interest::Policy;
 use super::priority::{Cadence, DistanceCurve, Picking, Tiers, WeightConfig};
-use super::setting::SettingError;
 use crate::arena::{ARENA_BYTES_MAX, ARENA_BYTES_MIN};
+use crate::setting::SettingError;
 
 /// What is told of objects that did not change. A small game resends; for many objects digests cost less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -228,7 +228,8 @@ impl Flights {
     /// Of 64 slots those of which nothing is on its way.
     #[inline]
     pub fn without_touched(&self, at: usize, slots: u64) -> u64 {
-        self.page(at).iter().fold(slots, |left, word| left & !word)
+        // Mostly everything moves, and then there is nothing to look for.
+        if slots == 0 { 0 } else { self.page(at).iter().fold(slots, |left, word| left & !word) }
     }
 
     /// What is on its way of a slot does not count any more.

@@ -71,7 +71,7 @@ struct Numbered {
 }
 
 /// What one peer holds, by alias slot.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Held {
     pub pages: Pages,
     pub common: Pair,
@@ -80,6 +80,14 @@ pub(super) struct Held {
     spare: Vec<Numbered>,
     /// As many pairs as make it worth while to look for unused ones.
     pairs_max: usize,
+}
+
+impl Default for Held {
+    fn default() -> Held {
+        // As many as there usually are, so that a peer allocates when it joins and not when it is in the middle of things.
+        let room = || Vec::with_capacity(2 * KINDS_UNASKED);
+        Held { pages: Pages::default(), common: Pair::default(), pairs: room(), spare: room(), pairs_max: 0 }
+    }
 }
 
 impl Held {

@@ -27,8 +27,8 @@ mod slack;
 
 use netloom_wire::{Micros, ReadError, Tick};
 
-use super::setting::SettingError;
 use crate::input::{INPUTS_PER_MESSAGE_MAX, Input, InputMessage, ViewTime};
+use crate::setting::SettingError;
 use crate::snapshot::Feedback;
 use account::StepAccount;
 use slack::SlackMeter;
@@ -88,7 +88,7 @@ impl InputQueueConfig {
 
 /// Where the input of a step came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum InputSource {
     /// The client sent it.
     Client,
     /// It did not come: the last one again.
@@ -105,7 +105,7 @@ pub struct Taken<I> {
     /// What to simulate it with.
     pub input: I,
     /// Where that came from.
-    pub source: Source,
+    pub source: InputSource,
     /// What the player saw, as the client claims: to be verified before use.
     pub view: Option<ViewTime>,
 }
@@ -147,7 +147,7 @@ struct Kept<I> {
 ///
 /// ```
 /// use netloom_replica::input::write_inputs;
-/// use netloom_replica::server::input_queue::{InputQueue, InputQueueConfig, Source};
+/// use netloom_replica::server::input_queue::{InputQueue, InputQueueConfig, InputSource};
 /// use netloom_wire::{Micros, Tick};
 ///
 /// let mut queue = InputQueue::new([0u8], Tick(100), InputQueueConfig::default())?;
@@ -159,7 +159,7 @@ struct Kept<I> {
 ///
 /// // The simulation asks once a step, and tells the client in the snapshot what it used.
 /// let taken = queue.take(Tick(100), Micros(10_000)).unwrap();
-/// assert_eq!((taken.input, taken.source), ([6], Source::Client));
+/// assert_eq!((taken.input, taken.source), ([6], InputSource::Client));
 /// assert_eq!(queue.take(Tick(100), Micros(10_000)), None, "once");
 /// assert_eq!(queue.feedback().unwrap().step, Tick(100));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -250,11 +250,11 @@ impl<I: Input> InputQueue<I> {
                 self.counters.repeated += 1;
                 let repeated = last.repeated();
                 self.last = Some(repeated.clone());
-                (repeated, Source::Repeated)
+                (repeated, InputSource::Repeated)
             }
             None => {
                 self.counters.neutral += 1;
-                (self.neutral.clone(), Source::Neutral)
+                (self.neutral.clone(), InputSource::Neutral)
             }
         };
         Some(Taken { step, input, source, view: None })
@@ -346,7 +346,7 @@ impl<I: Input> InputQueue<I> {
         self.counters.real += 1;
         self.repeats = 0;
         self.last = Some(input.clone());
-        Taken { step, input, source: Source::Client, view }
+        Taken { step, input, source: InputSource::Client, view }
     }
 
     /// A step is simulated, or those before it are left out.

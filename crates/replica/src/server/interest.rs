@@ -32,7 +32,7 @@ pub use audience::{Membership, VisibleTo};
 pub use visible::{Changes, VisibleSet};
 
 use crate::limits::OBJECTS_MAX;
-use crate::server::setting::SettingError;
+use crate::setting::SettingError;
 use grid::Grid;
 use marks::Marks;
 use visible::Entry;
@@ -337,10 +337,9 @@ impl Interest {
         let admits = |object: u32| self.may_know(viewer, object);
         if let Some(grid) = &self.grid {
             let count = grid.near(viewer.position, hits);
-            for hit in &hits[..count] {
-                if admits(hit >> 1) {
-                    marks.mark(hit >> 1, hit & 1 != 0);
-                }
+            match self.has_hidden {
+                true => marks.mark_all(hits[..count].iter().filter(|hit| admits(**hit >> 1))),
+                false => marks.mark_all(hits[..count].iter()),
             }
             grid.always()
                 .iter()

@@ -58,7 +58,9 @@ impl Block {
 #[derive(Debug, Default)]
 pub(super) struct Pages {
     blocks: Vec<Block>,
-    busy: Vec<u64>,
+    /// The first 64 pages, which for most peers are all, and the others.
+    busy: u64,
+    more_busy: Vec<u64>,
 }
 
 impl Page {
@@ -77,7 +79,7 @@ impl Pages {
         let pages = slots.div_ceil(64);
         if self.blocks.len() < pages {
             self.blocks.resize(pages, Block::EMPTY);
-            self.busy.resize(pages.div_ceil(64), 0);
+            self.more_busy.resize(pages.saturating_sub(1) / 64, 0);
         }
     }
 
@@ -125,7 +127,24 @@ impl Pages {
     pub fn soil(&mut self, at: usize, slots: u64) {
         if slots != 0 {
             self.blocks[at].page.dirty |= slots;
-            self.busy[at / 64] |= 1 << (at % 64);
+            *self.busy_mut(at / 64) |= 1 << (at % 64);
+        }
+    }
+
+    /// Which of 64 pages are busy.
+    #[inline]
+    fn busy(&self, word: usize) -> Option<u64> {
+        match word {
+            0 => Some(self.busy),
+            _ => self.more_busy.get(word - 1).copied(),
+        }
+    }
+
+    #[inline]
+    fn busy_mut(&mut self, word: usize) -> &mut u64 {
+        match word {
+            0 => &mut self.busy,
+            _ => &mut self.more_busy[word - 1],
         }
     }
 
@@ -133,17 +152,17 @@ impl Pages {
     #[inline]
     pub fn next_busy(&self, from: usize) -> Option<usize> {
         let mut at = from / 64;
-        let mut word = self.busy.get(at)? >> (from % 64) << (from % 64);
+        let mut word = self.busy(at)? >> (from % 64) << (from % 64);
         while word == 0 {
             at += 1;
-            word = *self.busy.get(at)?;
+            word = self.busy(at)?;
         }
         Some(at * 64 + word.trailing_zeros() as usize)
     }
 
     /// Nothing of a page is due or on its way.
     pub fn rest(&mut self, at: usize) {
-        self.busy[at / 64] &= !(1 << (at % 64));
+        *self.busy_mut(at / 64) &= !(1 << (at % 64));
     }
 
     /// The busy pages of which something is chosen.

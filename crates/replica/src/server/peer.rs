@@ -19,6 +19,9 @@ use crate::property::PropertyPeer;
 use crate::snapshot::Feedback;
 use crate::world::{Object, ObjectIndex, OwnerId, TeamId, World};
 
+/// Pages of snapshots that arrive between two ticks, usually.
+const SETTLING_USUAL: usize = 16;
+
 /// How many refused ticks are remembered, for acknowledgements that come later.
 const REFUSED_KEPT: usize = 64;
 
@@ -173,7 +176,7 @@ impl Peer {
             is_feedback_due: false,
             properties: PropertyPeer::new(world.property_log()),
             arrived: Vec::new(),
-            settling: Vec::new(),
+            settling: Vec::with_capacity(SETTLING_USUAL),
             selected: None,
             is_changed: false,
             refused: VecDeque::new(),

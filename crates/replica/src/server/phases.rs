@@ -150,7 +150,7 @@ impl ReplicaServer {
             self.encoders.push(Encoder::new(self.encoders.len(), self.arena_bytes));
         }
         let ReplicaServer { world, codes, cache, workers, encoders, tick, .. } = self;
-        workers.iter_mut().for_each(|worker| cache.want(&mut worker.wanted));
+        workers.iter_mut().for_each(|worker| cache.want(&mut worker.wanted, world.live()));
         let present = Present { world, codes, tick: *tick };
         let parts = encoders.iter_mut().zip(cache.parts_mut(count));
         parts.map(move |(encoder, rows)| EncodeJob { present, encoder, rows })

@@ -93,6 +93,9 @@ pub mod view;
 use netloom_wire::{Micros, Tick};
 
 use super::ReplicaPeer;
+use crate::input::ViewTime;
+pub use crate::pose::Pose;
+use crate::rate::Rate;
 use crate::world::ObjectIndex;
 use history::History;
 use places::Places;
@@ -101,7 +104,7 @@ pub use config::RewindConfig;
 pub use error::RewindError;
 pub use query::{Filter, Hit, RANGE_METRES_MAX, Ray};
 pub use shape::{HitModel, HitPart, PARTS_MAX, POSITION_METRES_MAX, PartId, SHAPE_METRES_MAX, Shape};
-pub use view::{Adjustment, Kept, PeerTiming, View, ViewCounters, ViewRules, ViewTracker};
+pub use view::{Adjustment, Kept, PastView, PeerTiming, ViewCounters, ViewRules, ViewTracker};
 
 /// A model of a [`Rewind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,19 +112,17 @@ pub struct ModelId(u16);
 
 /// Where an object is in a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pose {
-    /// In metres.
-    pub position: [f64; 3],
-    /// A unit quaternion x y z w.
-    pub rotation: [f32; 4],
+pub struct Recorded {
+    /// Where it is.
+    pub pose: Pose,
     /// It did not come here on a way since the step before: it was moved, and is not between the two places.
     pub jumped: bool,
 }
 
-impl Pose {
-    /// Where something walked to.
-    pub fn new(position: [f64; 3], rotation: [f32; 4]) -> Pose {
-        Pose { position, rotation, jumped: false }
+/// Where something walked to.
+impl From<Pose> for Recorded {
+    fn from(pose: Pose) -> Recorded {
+        Recorded { pose, jumped: false }
     }
 }
 
@@ -129,6 +130,7 @@ impl Pose {
 #[derive(Debug)]
 pub struct Rewind {
     config: RewindConfig,
+    rate: Rate,
     history: History,
     places: Places,
     peers: Box<[Option<Followed>]>,
@@ -144,9 +146,10 @@ struct Followed {
 impl Rewind {
     /// Memory for everything that the configuration allows.
     pub fn new(config: RewindConfig) -> Result<Rewind, RewindError> {
-        config.check()?;
+        let rate = config.check()?;
         Ok(Rewind {
             config,
+            rate,
             history: History::new(config.rows(), config.objects_max),
             places: Places::new(config.objects_max),
             peers: vec![None; config.peers_max].into(),
@@ -206,11 +209,12 @@ impl Rewind {
     }
 
     /// Records a step: asks where each tracked object is; `None` is nowhere, which nobody hits.
-    pub fn record(
+    /// A [`Pose`] is where an object walked to; a [`Recorded`] also says whether it jumped.
+    pub fn record<R: Into<Recorded>>(
         &mut self,
         step: Tick,
         now: Micros,
-        mut pose: impl FnMut(ObjectIndex) -> Option<Pose>,
+        mut pose: impl FnMut(ObjectIndex) -> Option<R>,
     ) -> Result<(), RewindError> {
         if let Some((_, newest)) = self.history.newest().filter(|(_, newest)| now <= *newest) {
             return Err(RewindError::NotLater { now, newest });
@@ -222,21 +226,20 @@ impl Rewind {
             }
             let Some(pose) = pose(tenant.object) else { continue };
             let reach_metres = self.places.model(tenant.model.0).map_or(0.0, HitModel::reach_metres);
-            let is_taken = self.history.write(place, &pose, tenant.model.0, reach_metres);
+            let is_taken = self.history.write(place, &pose.into(), tenant.model.0, reach_metres);
             self.poses_refused += u64::from(!is_taken);
         }
         Ok(())
     }
 
-    /// The server time of a step and a fraction of 256 of the next one, as inputs carry it. Steps that are not kept are
-    /// counted on from those that are, at the configured rate.
-    pub fn time_of(&self, step: Tick, fraction: u8) -> Result<Micros, RewindError> {
-        let (near, time) = self.history.nearest_step(step).ok_or(RewindError::NoHistory)?;
-        let length = self.config.step().0;
-        let steps = step.distance(near);
-        let way = Micros(u64::from(steps.unsigned_abs()) * length);
+    /// The server time that an input claims to have seen. Steps that are not kept are counted on from those that are, at
+    /// the configured rate.
+    pub fn time_of(&self, seen: ViewTime) -> Result<Micros, RewindError> {
+        let (near, time) = self.history.nearest_step(seen.step).ok_or(RewindError::NoHistory)?;
+        let steps = seen.step.distance(near);
+        let way = self.rate.time_of(steps.unsigned_abs().into());
         let begin = if steps < 0 { time - way } else { time + way };
-        Ok(begin + Micros(length * u64::from(fraction) / 256))
+        Ok(begin + Micros((self.rate.step_us() * f64::from(seen.fraction) / 256.0) as u64))
     }
 
     /// What the server knows about a peer's time; from the first time on its view is followed.
@@ -264,7 +267,7 @@ impl Rewind {
 
     /// Makes a time that can be believed of what a client claims to have seen. Call it for every input, whether it shoots
     /// or not: what is heard of often cannot move far.
-    pub fn view(&mut self, peer: ReplicaPeer, claimed: Micros) -> Result<View, RewindError> {
+    pub fn view(&mut self, peer: ReplicaPeer, claimed: Micros) -> Result<PastView, RewindError> {
         let kept = self.kept().ok_or(RewindError::NoHistory)?;
         let rules = self.config.rules();
         let followed = self.peers.get_mut(peer.0 as usize).and_then(Option::as_mut);
@@ -273,17 +276,17 @@ impl Rewind {
     }
 
     /// The newest record: for what acts on the server itself.
-    pub fn present(&self) -> Result<View, RewindError> {
+    pub fn present(&self) -> Result<PastView, RewindError> {
         let Kept { newest, .. } = self.kept().ok_or(RewindError::NoHistory)?;
         self.at(newest)
     }
 
     /// A time of the server's own choice. Never one that a client sent: those go through [`Rewind::view`].
-    pub fn at(&self, at: Micros) -> Result<View, RewindError> {
+    pub fn at(&self, at: Micros) -> Result<PastView, RewindError> {
         let Kept { oldest, newest } = self.kept().ok_or(RewindError::NoHistory)?;
         if at < oldest || at > newest {
             return Err(RewindError::OutsideHistory { at, oldest, newest });
         }
-        Ok(View { at, claimed: at, now: newest, adjusted: None })
+        Ok(PastView { at, claimed: at, now: newest, adjusted: None })
     }
 }

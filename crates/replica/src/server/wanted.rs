@@ -7,7 +7,7 @@
 use netloom_wire::schema::Audience;
 
 use super::held::Kind;
-use crate::bits::Bits;
+use crate::bits::{Bits, ones};
 
 /// Rows of a tick. Peers with other baselines than these have their codes made for themselves alone.
 pub(super) const ROWS_MAX: usize = 192;
@@ -121,11 +121,46 @@ impl Found {
     }
 }
 
+/// A row that was asked for codes so many times as often as there are objects has as good as all of them asked for, and
+/// noting each costs more than making the few that nobody will ask for.
+const SATURATION: usize = 4;
+
+/// What one worker's peers need of a key.
+#[derive(Debug, Default)]
+pub(super) struct WantedRow {
+    objects: Bits,
+    /// How many more may be asked for until all of them are.
+    unsaturated: usize,
+}
+
+impl WantedRow {
+    /// An object is wanted.
+    #[inline]
+    pub fn insert(&mut self, object: usize) {
+        self.objects.insert(object);
+    }
+
+    /// So are these 64 objects and not others, the `at`th word of them.
+    #[inline]
+    pub fn insert_word(&mut self, at: usize, objects: u64) {
+        self.objects.words_mut()[at] |= objects;
+    }
+
+    /// So are these, by their places in a list.
+    #[inline]
+    pub fn insert_all(&mut self, places: u64, objects: &[u32; 64]) {
+        if self.unsaturated > 0 {
+            self.unsaturated = self.unsaturated.saturating_sub(places.count_ones() as usize);
+            ones(places).for_each(|place| self.objects.insert(objects[place] as usize));
+        }
+    }
+}
+
 /// What one worker's peers need.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     index: Index,
-    rows: Vec<Bits>,
+    rows: Vec<WantedRow>,
     objects: usize,
 }
 
@@ -138,7 +173,7 @@ impl Wanted {
 
     /// The row of a key: the objects wanted of it.
     #[inline]
-    pub fn row(&mut self, key: Key) -> Option<&mut Bits> {
+    pub fn row(&mut self, key: Key) -> Option<&mut WantedRow> {
         let row = self.find_row(key)?;
         self.rows.get_mut(row)
     }
@@ -156,22 +191,24 @@ impl Wanted {
 
     /// All rows, by number.
     #[inline]
-    pub fn rows_mut(&mut self) -> &mut [Bits] {
+    pub fn rows_mut(&mut self) -> &mut [WantedRow] {
         &mut self.rows
     }
 
     fn open(&mut self, row: usize) {
         if self.rows.len() <= row {
-            self.rows.push(Bits::default());
+            self.rows.push(WantedRow::default());
         }
-        self.rows[row].reserve(self.objects);
-        self.rows[row].clear();
+        let row = &mut self.rows[row];
+        row.objects.reserve(self.objects);
+        row.objects.clear();
+        row.unsaturated = SATURATION * self.objects;
     }
 
-    /// Hands over everything that is wanted.
-    pub fn drain(&mut self, mut visit: impl FnMut(Key, &Bits)) {
+    /// Hands over everything that is wanted, of all the objects that live: by key, as words of 64 objects.
+    pub fn drain(&mut self, live: &[u64], mut visit: impl FnMut(Key, &[u64])) {
         for (key, row) in self.index.keys().iter().zip(&self.rows) {
-            visit(*key, row);
+            visit(*key, if row.unsaturated == 0 { live } else { row.objects.words() });
         }
         self.index.clear();
     }
@@ -214,9 +251,23 @@ mod tests {
         wanted.row(key(2, 6)).unwrap().insert(8);
         wanted.row(key(1, 0)).unwrap().insert(9);
         let mut rows = Vec::new();
-        wanted.drain(|key, row| rows.push((key, row.iter().collect::<Vec<_>>())));
-        assert_eq!(rows, [(key(1, 0), vec![7, 9]), (key(2, 6), vec![8])]);
+        wanted.drain(&[u64::MAX; 2], |key, words| rows.push((key, words.to_vec())));
+        assert_eq!(rows, [(key(1, 0), vec![1 << 7 | 1 << 9, 0]), (key(2, 6), vec![1 << 8, 0])]);
         assert!(wanted.is_empty());
-        assert_eq!(wanted.row(key(1, 0)).unwrap().iter().next(), None);
+        wanted.row(key(1, 0)).unwrap();
+        wanted.drain(&[u64::MAX; 2], |_, words| assert_eq!(words, [0, 0]));
+    }
+
+    #[test]
+    fn where_nearly_all_were_asked_for_all_are_wanted() {
+        let mut wanted = Wanted::default();
+        wanted.begin(64);
+        let objects: [u32; 64] = std::array::from_fn(|place| place as u32);
+        for asked in 1..=2 * SATURATION {
+            wanted.row(key(1, 0)).unwrap().insert_all(0xffff_ffff, &objects);
+            let is_saturated = wanted.row(key(1, 0)).unwrap().unsaturated == 0;
+            assert_eq!(is_saturated, asked == 2 * SATURATION);
+        }
+        wanted.drain(&[0x00ff_ffff_ffff_ffff], |_, words| assert_eq!(words, [0x00ff_ffff_ffff_ffff]));
     }
 }

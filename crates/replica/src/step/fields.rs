@@ -18,6 +18,8 @@ use netloom_wire::hash::Fnv64;
 use netloom_wire::quantize::RotationWidth;
 use netloom_wire::{Profile, QuantizeCounters};
 
+use crate::space::{angle_radians, length, sub};
+
 /// Fields that a state may list.
 pub const FIELDS_MAX: usize = 32;
 
@@ -114,6 +116,12 @@ impl Fields {
             .value()
     }
 
+    /// Whether the wire makes no difference between two states.
+    pub(crate) fn is_same(&self, server: &Fields) -> bool {
+        let mut values = self.listed.iter().zip(&server.listed);
+        self.len() == server.len() && values.all(|((_, own), (_, server))| own.error(server).is_none())
+    }
+
     pub(crate) fn clear(&mut self) {
         self.listed.clear();
         self.excess = 0;
@@ -147,10 +155,10 @@ impl FieldValue {
     pub fn error(&self, server: &FieldValue) -> Option<f64> {
         let (same, error) = match (*self, *server) {
             (FieldValue::Position(profile, a), FieldValue::Position(_, b)) => {
-                (is_same_position(profile, a, b), distance(a, b))
+                (is_same_position(profile, a, b), length(sub(a, b)))
             }
             (FieldValue::Rotation(profile, a), FieldValue::Rotation(_, b)) => {
-                let error = angle_between(a, b);
+                let error = angle_radians(a, b);
                 (is_same_rotation(profile, a, b), error.into())
             }
             (FieldValue::Angle(step, a), FieldValue::Angle(_, b)) => {
@@ -205,7 +213,7 @@ fn is_same_rotation(profile: Profile, a: [f32; 4], b: [f32; 4]) -> bool {
     let mut round =
         |quaternion| profile.dequantize_rotation(profile.quantize_rotation(quaternion, &mut counters));
     let is_finite = a.iter().chain(&b).all(|part| part.is_finite());
-    is_finite && angle_between(round(a), round(b)) <= ROUNDINGS * off_max
+    is_finite && angle_radians(round(a), round(b)) <= ROUNDINGS * off_max
 }
 
 /// `apart` as it is and `on_grid` after rounding.
@@ -221,26 +229,6 @@ fn rounded(value: f64, step: f64) -> f64 {
 fn shortest(radians: f64) -> f64 {
     let turn = std::f64::consts::TAU;
     radians - (radians / turn).round() * turn
-}
-
-pub(crate) fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
-    let squared: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
-    squared.sqrt()
-}
-
-/// The angle in radians, at most π, that turns one into the other. Both q and −q are the same rotation.
-pub(crate) fn angle_between(a: [f32; 4], b: [f32; 4]) -> f32 {
-    let [ax, ay, az, aw] = a;
-    let [bx, by, bz, bw] = b;
-    // From the sine and the cosine of half the angle: the cosine alone is blind to small angles.
-    let vector = [
-        aw * bx - ax * bw - ay * bz + az * by,
-        aw * by + ax * bz - ay * bw - az * bx,
-        aw * bz - ax * by + ay * bx - az * bw,
-    ];
-    let sine = vector.iter().map(|part| part * part).sum::<f32>().sqrt();
-    let cosine = (ax * bx + ay * by + az * bz + aw * bw).abs();
-    2.0 * sine.atan2(cosine)
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ fn literal_ring(capacity: usize) -> impl FnMut(u64, Option<u64>) -> bool {
 }
 
 fn our_ring(interval_us: u64) -> impl FnMut(u64, Option<u64>) -> bool {
-    let states_per_second = 1e6 / interval_us as f64;
+    let states_per_second = 1_000_000u64.div_ceil(interval_us) as u32;
     let config = InterpolatorConfig { states_per_second, ..InterpolatorConfig::default() };
     let mut objects = Interpolator::new(config).unwrap();
     move |view_us, arrived| {

@@ -26,6 +26,7 @@ mod view;
 pub use trace::{NEAR_METRES, Phase, SAMPLE_SECONDS, Sample, Spread, Trace, TraceConfig, trace};
 
 use netloom_replica::server::interest::{Axes, GridConfig, Policy};
+use netloom_replica::server::priority::Cadence;
 use netloom_replica::server::{Heartbeat, ServerConfig};
 use netloom_replica::world::TeamId;
 use netloom_wire::Micros;
@@ -102,14 +103,19 @@ fn set_up(seed: u64, rng: &mut Rng) -> Result<Stage, Failure> {
     };
     let ticks = rng.between(10, 100) as u32;
     let heartbeat = [Heartbeat::Digest { ticks }, Heartbeat::Resend { ticks }, Heartbeat::Off];
+    // Some games send what matters less every few ticks only.
+    let periods = if rng.chance(0.25) { [1, 2, 5] } else { [1; 3] };
     let config = ServerConfig {
         policy,
+        cadence: Cadence::frames(periods).map_err(stage::setup)?,
         baseline_ticks: 1 + rng.below(8) as u32,
         heartbeat: heartbeat[rng.below(3) as usize],
         ..ServerConfig::default()
     };
     let tick = if rng.chance(0.1) { TICK_BEFORE_WRAP } else { 0 };
+    let patience = starvation::patience(config.baseline_ticks, periods);
     let mut stage = Stage::new(seed, config, tick)?;
+    stage.patience = patience;
     for _ in 0..rng.between(2, CLIENTS_MAX as u64 - 1) {
         stage.join(bad_link(rng), BUDGET_BYTES)?;
     }

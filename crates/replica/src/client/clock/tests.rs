@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::client::noise::Noise;
+use crate::noise::Noise;
 
 const INTERVAL_US: u64 = 50_000;
 const FRAME_US: u64 = 16_667;
@@ -258,6 +258,31 @@ fn a_clock_of_ours_that_stands_still_or_goes_back_does_not_move_the_reading_back
     }
     let true_us = route.server_us(start_us) - 40_000 + 399 * FRAME_US;
     assert!(before.0.abs_diff(true_us) < 500_000, "{} µs off", before.0 as i64 - true_us as i64);
+}
+
+#[test]
+fn a_restarted_server_is_followed_by_a_client_that_looks_once_a_second() {
+    for (look_us, jump_us) in
+        [(150_000, 3_600_000_000), (1_000_000, 3_600_000_000), (1_000_000, -3_600_000_000i64)]
+    {
+        let mut clock = ServerClock::new();
+        let (mut sent_us, mut now_us) = (0, 0);
+        for look in 0..40u64 {
+            now_us += look_us;
+            // Everything that came since the last look; in the middle of it all the server's clock is another one.
+            while sent_us + 40_000 <= now_us {
+                let broken_us = if look >= 20 { jump_us } else { 0 };
+                let server_us = SERVER_START_US + sent_us;
+                clock.handle_snapshot(Micros(now_us), Micros(server_us.wrapping_add_signed(broken_us)));
+                sent_us += INTERVAL_US;
+            }
+            clock.advance(Micros(now_us));
+        }
+        let reading_us = clock.reading().unwrap().0 as i64 - jump_us;
+        let true_us = (SERVER_START_US + now_us) as i64;
+        assert!((reading_us - true_us).abs() < 300_000, "{look_us}: {} µs off", reading_us - true_us);
+        assert_eq!(clock.resyncs(), 1, "{look_us}");
+    }
 }
 
 proptest! {

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::client::noise::Noise;
+use crate::noise::Noise;
 
 const FRAME_US: u64 = 16_667;
 const STEP_US: f64 = 1e6 / 60.0;
@@ -238,12 +238,45 @@ fn without_feedback_the_lead_follows_the_round_trip() {
 fn settings_out_of_range_are_refused_by_name() {
     let refused = |config| InputClock::new(config).unwrap_err().to_string();
     let usual = InputClockConfig::default();
-    let error = refused(InputClockConfig { steps_per_second: f64::NAN, ..usual });
-    assert_eq!(error, "steps_per_second = NaN is not allowed: use 1 to 1,000");
+    let error = refused(InputClockConfig { steps_per_second: 0, ..usual });
+    assert_eq!(error, "steps_per_second = 0 is not allowed: use 1 to 1,000");
     let error = refused(InputClockConfig { steps_per_poll_max: 0, ..usual });
     assert_eq!(error, "steps_per_poll_max = 0 is not allowed: use 1 to 64");
     let error = refused(InputClockConfig { resync: Micros(1), ..usual });
     assert_eq!(error, "resync = 1 is not allowed: use 50,000 to 5,000,000 µs");
+}
+
+#[test]
+fn a_clock_of_ours_that_leaps_to_the_end_of_time_and_back_breaks_nothing() {
+    let mut clock = ServerClock::new();
+    clock.handle_snapshot(Micros(0), Micros::from_secs(10));
+    let mut input = InputClock::new(InputClockConfig::default()).unwrap();
+    for look in 0..200 {
+        let now = if look % 2 == 0 { Micros(look * FRAME_US) } else { Micros::MAX };
+        clock.advance(now);
+        assert!(input.poll_steps(now, &clock).count <= 8);
+        input.handle_slack(Tick(600 + look as u32), i64::MIN);
+        let (_, phase) = input.phase().unwrap();
+        assert!((0.0..=1.0).contains(&phase));
+    }
+}
+
+#[test]
+fn slack_is_understood_at_every_rate_a_second_after_the_step_was_made() {
+    for steps_per_second in [1, 10, 128, 1_000] {
+        let config =
+            InputClockConfig { steps_per_second, steps_per_poll_max: 64, ..InputClockConfig::default() };
+        let (mut clock, mut input) = (ServerClock::new(), InputClock::new(config).unwrap());
+        clock.handle_snapshot(Micros(0), Micros::from_secs(100));
+        let mut given = Vec::new();
+        for frame in 0..240 {
+            clock.advance(Micros(frame * FRAME_US));
+            given.extend(input.poll_steps(Micros(frame * FRAME_US), &clock).iter());
+        }
+        let ago = given.len() - 1 - steps_per_second as usize;
+        input.handle_slack(given[ago], 3_000);
+        assert!(input.expected_slack_us().is_some(), "{steps_per_second} a second");
+    }
 }
 
 proptest! {

@@ -21,8 +21,10 @@
 //! therefore given the time that it would need at its speed, up to three times its usual interval, and that interval is
 //! learned from the gaps between its states.
 
-use super::pose::{Pose, arc_radians, length};
+use super::segment::length;
 use super::silence::{REST_US, Silence};
+use crate::pose::Pose;
+use crate::space::{UNTURNED, arc_radians};
 
 /// A state of an object as it arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,7 +46,7 @@ const _: () = assert!(size_of::<Knot>() == 80, "the documentation of the module 
 const EMPTY: Knot = Knot {
     time_us: 0,
     from_us: 0,
-    pose: Pose { position: [0.0; 3], rotation: super::pose::IDENTITY },
+    pose: Pose { position: [0.0; 3], rotation: UNTURNED },
     velocity: None,
     jumped: false,
     in_full: false,
@@ -247,7 +249,7 @@ impl Rings {
         if is_usual && gap_us < *interval_us {
             *interval_us = gap_us;
         } else if is_usual && gap_us < REST_US {
-            *interval_us = gap_us.min(*interval_us + *interval_us / 2);
+            *interval_us = gap_us.min(*interval_us + *interval_us / 2 + 1);
         }
     }
 

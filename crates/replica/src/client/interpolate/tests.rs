@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
-use super::pose::IDENTITY;
 use super::*;
-use crate::client::noise::Noise;
+use crate::noise::Noise;
+use crate::space::{UNTURNED, arc_radians};
 
 mod bounds;
 
@@ -16,7 +16,7 @@ fn objects() -> Interpolator {
 }
 
 fn at(time_us: u64, x: f64) -> State {
-    let pose = Pose { position: [x, 0.0, 0.0], rotation: IDENTITY };
+    let pose = Pose { position: [x, 0.0, 0.0], rotation: UNTURNED };
     State { time: Micros(time_us), pose, velocity: None, jump: Jump::No }
 }
 
@@ -48,15 +48,15 @@ fn rings_hold_the_longest_delay_and_two_more_but_never_fewer_than_twelve() {
         let config = InterpolatorConfig { states_per_second, ..InterpolatorConfig::default() };
         Interpolator::new(config).unwrap().capacity()
     };
-    assert!(capacity(1.0) >= 12 && capacity(20.0) >= 12 && capacity(60.0) >= 32 && capacity(128.0) >= 66);
+    assert!(capacity(1) >= 12 && capacity(20) >= 12 && capacity(60) >= 32 && capacity(128) >= 66);
 }
 
 #[test]
 fn settings_out_of_range_are_refused_by_name() {
     let refused = |config| Interpolator::new(config).unwrap_err().to_string();
     let usual = InterpolatorConfig::default();
-    let error = refused(InterpolatorConfig { states_per_second: 0.5, ..usual });
-    assert_eq!(error, "states_per_second = 0.5 is not allowed: use 1 to 1,000");
+    let error = refused(InterpolatorConfig { states_per_second: 0, ..usual });
+    assert_eq!(error, "states_per_second = 0 is not allowed: use 1 to 1,000");
     let error = refused(InterpolatorConfig { objects: 0, ..usual });
     assert_eq!(error, "objects = 0 is not allowed: use 1 to 65,535");
     let error = refused(InterpolatorConfig { extrapolation: Micros(250_001), ..usual });
@@ -289,7 +289,7 @@ fn a_turn_from_359_9_to_0_1_degrees_takes_the_short_way() {
     objects.receive(turned(INTERVAL_US, 0.1));
     objects.advance(Micros(INTERVAL_US / 2));
     let rotation = objects.shown(SLOT).unwrap().pose.rotation;
-    assert!(2.0 * arc_radians(rotation, IDENTITY).to_degrees() < 0.01, "{rotation:?}");
+    assert!(2.0 * arc_radians(rotation, UNTURNED).to_degrees() < 0.01, "{rotation:?}");
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn velocities_at_both_ends_make_a_circle_rounder_and_mad_or_unset_ones_are_ignor
         let mut objects = objects();
         for tick in 0..6u64 {
             let (sine, cosine) = (tick as f64 * 0.6).sin_cos();
-            let pose = Pose { position: [radius * cosine, radius * sine, 0.0], rotation: IDENTITY };
+            let pose = Pose { position: [radius * cosine, radius * sine, 0.0], rotation: UNTURNED };
             let velocity = speed.map(|speed| [-sine * speed, cosine * speed, 0.0].map(|axis| axis as f32));
             objects.receive(State { time: Micros(tick * INTERVAL_US), pose, velocity, jump: Jump::No });
         }

@@ -15,7 +15,7 @@
 
 use netloom_wire::Tick;
 
-use crate::server::setting::SettingError;
+use crate::setting::SettingError;
 use crate::world::OwnerId;
 
 /// What an object that an input made is known by, on both sides.

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::server::input_queue::{InputQueue, InputQueueConfig, Source};
+use crate::server::input_queue::{InputQueue, InputQueueConfig, InputSource};
+use crate::space::{length, sub};
 use crate::step::Step;
 use netloom_wire::{Profile, QuantizeCounters};
 
@@ -166,7 +167,7 @@ proptest! {
         let present = own.state().position.map(f64::from);
         for _ in 0..400 {
             own.advance_view(Micros::from_millis(5));
-            let distance = crate::step::distance(own.view().position, present);
+            let distance = length(sub(own.view().position, present));
             prop_assert!(distance <= left);
             left = distance;
         }
@@ -181,9 +182,8 @@ fn the_decay_is_that_of_the_setting_at_30_60_and_144_frames_a_second() {
         run(&mut own, 1..=2, AHEAD);
         let server = Runner { position: [0.0, 1.0, 0.0], ..moved(START, 2, AHEAD) };
         assert_eq!(correction(own.handle_state(Tick(2), &server)).severity, Severity::Medium);
-        let offset = |own: &Predictor<Run>| {
-            crate::step::distance(own.view().position, own.state().position.map(f64::from))
-        };
+        let offset =
+            |own: &Predictor<Run>| length(sub(own.view().position, own.state().position.map(f64::from)));
         let before = offset(&own);
         (0..frames).for_each(|frame| {
             own.advance_view(Micros((frame + 1) * 1_000_000 / frames - frame * 1_000_000 / frames))
@@ -328,6 +328,37 @@ fn a_state_that_comes_after_the_news_of_its_step_is_still_compared_once() {
 }
 
 #[test]
+fn a_server_that_stays_silent_because_nothing_moved_there_is_believed_after_a_while() {
+    // The server holds the runner fast, so it has nothing to say about it but which inputs are done with.
+    let mut own = predictor(PredictConfig::default());
+    run(&mut own, 1..=6, AHEAD);
+    let mut farthest = 0f32;
+    for step in 7..=300 {
+        own.apply_local(Tick(step), AHEAD).unwrap();
+        own.handle_acked(Tick(step - 6));
+        farthest = farthest.max(own.state().position[0]);
+    }
+    assert!(farthest < 5.0, "runs away in its own view: {farthest} m");
+    assert!(own.report().corrections() >= 5, "{:?}", own.report());
+    // When the player lets go, it is where the server has it.
+    for step in 301..=340 {
+        own.apply_local(Tick(step), [0, 0]).unwrap();
+        own.handle_acked(Tick(step - 6));
+    }
+    assert_eq!(own.state().position, START.position);
+}
+
+#[test]
+fn silence_about_an_object_that_rests_here_too_changes_nothing() {
+    let mut own = predictor(PredictConfig::default());
+    for step in 1..=1_000 {
+        own.apply_local(Tick(step), [0, 0]).unwrap();
+        own.handle_acked(Tick(step));
+    }
+    assert_eq!((own.report().corrections(), *own.state()), (0, START));
+}
+
+#[test]
 fn steps_wrap() {
     let first = Tick(u32::MAX - 3);
     let mut own = Predictor::new(Run::default(), first, START, PredictConfig::default()).unwrap();
@@ -353,15 +384,18 @@ fn a_step_of_which_only_16_bits_are_known_is_the_nearest() {
 }
 
 #[test]
-fn a_server_state_that_is_not_a_number_does_not_stay_in_the_view() {
+fn a_server_state_that_is_not_a_number_is_never_seen() {
     let mut own = predictor(PredictConfig::default());
     run(&mut own, 1..=5, AHEAD);
     let broken = Runner { position: [f32::NAN, 0.0, 0.0], ..START };
-    assert_eq!(correction(own.handle_state(Tick(1), &broken)).severity, Severity::Large);
-    assert_eq!(own.report().fields[0].largest, f64::INFINITY);
+    let seen = own.view();
+    assert_eq!(correction(own.handle_state(Tick(1), &broken)).severity, Severity::Small);
+    assert_eq!((own.view(), own.report().fields[0].largest), (seen, f64::INFINITY));
+    own.apply_local(Tick(6), AHEAD).unwrap();
+    assert_eq!(own.view_between(0.5), seen, "it stays where it was seen last");
     own.handle_state(Tick(2), &moved(START, 2, AHEAD));
-    assert!(own.view().position.iter().all(|metres| metres.is_finite()));
-    assert_eq!(own.view().position[0], f64::from(moved(START, 5, AHEAD).position[0]));
+    own.advance_view(Micros::from_secs(5));
+    assert_eq!(own.view().position[0], f64::from(moved(START, 6, AHEAD).position[0]));
 }
 
 #[test]
@@ -411,7 +445,7 @@ fn play(loss_percent: u32, wall: Option<f32>, lead: u32) -> (Predictor<Run>, Inp
         if now > 0 {
             let taken = queue.take(Tick(now), Micros(u64::from(now) * 16_667)).unwrap();
             // Before the first input can have come nobody moves.
-            starved += u64::from(now > lead + 8 && taken.source != Source::Client);
+            starved += u64::from(now > lead + 8 && taken.source != InputSource::Client);
             server_step.step(&mut server, &taken.input);
             if now % 3 == 0 && !is_lost() {
                 to_client.push_back((now + 4, Tick(now), sent(&server)));

@@ -35,7 +35,7 @@ fn send(queue: &mut Queue, newest: u32, inputs: &[u8]) {
 }
 
 /// The inputs of some steps, and where they came from.
-fn take(queue: &mut Queue, steps: std::ops::RangeInclusive<u32>) -> Vec<(u8, Source)> {
+fn take(queue: &mut Queue, steps: std::ops::RangeInclusive<u32>) -> Vec<(u8, InputSource)> {
     let mut taken = steps.map(|step| queue.take(Tick(step), Micros(u64::from(step) * STEP_MICROS)).unwrap());
     taken.by_ref().map(|taken| (taken.input[0], taken.source)).collect()
 }
@@ -46,7 +46,7 @@ fn each_step_gets_its_own_input_whatever_order_they_came_in() {
     send(&mut queue, 1_003, &[4]);
     send(&mut queue, 1_001, &[1, 2]);
     send(&mut queue, 1_002, &[1, 2, 3]);
-    let client = Source::Client;
+    let client = InputSource::Client;
     assert_eq!(take(&mut queue, 1_000..=1_003), [(1, client), (2, client), (3, client), (4, client)]);
     assert_eq!(queue.take(Tick(1_003), Micros(0)), None, "exactly one input per step");
     assert_eq!(queue.counters().duplicates, 2);
@@ -58,7 +58,7 @@ fn what_does_not_come_is_the_last_input_for_a_while_and_then_nothing() {
     let starvation = Starvation::Repeat { steps_max: 2 };
     let mut queue = queue(InputQueueConfig { starvation, ..config() });
     send(&mut queue, 1_000, &[7]);
-    let (client, again, neutral) = (Source::Client, Source::Repeated, Source::Neutral);
+    let (client, again, neutral) = (InputSource::Client, InputSource::Repeated, InputSource::Neutral);
     assert_eq!(
         take(&mut queue, 1_000..=1_004),
         [(7, client), (7, again), (7, again), (0, neutral), (0, neutral)]
@@ -114,7 +114,7 @@ fn late_inputs_are_counted_once_and_never_simulated() {
         send(&mut queue, 1_009, &[9; 10]);
     }
     assert_eq!((queue.counters().late, queue.counters().duplicates), (10, 40));
-    assert_eq!(take(&mut queue, 1_010..=1_010), [(0, Source::Neutral)]);
+    assert_eq!(take(&mut queue, 1_010..=1_010), [(0, InputSource::Neutral)]);
     send(&mut queue, 900, &[1; 64]);
     assert_eq!(queue.counters().late, 10, "older than anybody can tell");
 }
@@ -125,8 +125,8 @@ fn inputs_from_the_future_are_kept_within_the_window_and_refused_beyond() {
     send(&mut queue, 1_020, &[1; 21]);
     assert_eq!((queue.len(), queue.counters().early), (8, 13));
     let taken = take(&mut queue, 1_000..=1_008);
-    assert!(taken[..8].iter().all(|taken| *taken == (1, Source::Client)));
-    assert_eq!(taken[8].1, Source::Repeated);
+    assert!(taken[..8].iter().all(|taken| *taken == (1, InputSource::Client)));
+    assert_eq!(taken[8].1, InputSource::Repeated);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn the_first_content_of_an_input_holds_and_a_changed_one_is_noticed() {
     let mut queue = queue(config());
     send(&mut queue, 1_001, &[1, 2]);
     send(&mut queue, 1_001, &[1, 9]);
-    assert_eq!(take(&mut queue, 1_000..=1_001), [(1, Source::Client), (2, Source::Client)]);
+    assert_eq!(take(&mut queue, 1_000..=1_001), [(1, InputSource::Client), (2, InputSource::Client)]);
     send(&mut queue, 1_001, &[8, 2]);
     assert_eq!(
         (queue.counters().changed, queue.counters().duplicates),
@@ -336,7 +336,7 @@ proptest! {
             let taken = queue.take(Tick(1_000 + step), Micros(0)).unwrap();
             let expected = first.get(&(1_000 + step));
             prop_assert_eq!(taken.input[0], expected.copied().unwrap_or(0));
-            prop_assert_eq!(taken.source == Source::Client, expected.is_some());
+            prop_assert_eq!(taken.source == InputSource::Client, expected.is_some());
         }
     }
 }

@@ -42,6 +42,28 @@ impl Marks {
         self.summary[word / 64] |= 1 << (word % 64);
     }
 
+    /// Marks indexes, each with whether it enters in the lowest bit.
+    #[inline]
+    pub(super) fn mark_all<'a>(&mut self, hits: impl Iterator<Item = &'a u32>) {
+        // A single word of summary stays in a register.
+        let mut summary = 0;
+        let is_small = self.summary.len() == 1;
+        for &hit in hits {
+            let (index, enters) = (hit >> 1, u64::from(hit & 1));
+            let at = (index / 64) as usize;
+            let word = &mut self.words[at];
+            word.found |= 1 << (index % 64);
+            word.enters |= enters << (index % 64);
+            match is_small {
+                true => summary |= 1 << (at % 64),
+                false => self.summary[at / 64] |= 1 << (at % 64),
+            }
+        }
+        if is_small {
+            self.summary[0] |= summary;
+        }
+    }
+
     /// Calls `visit` with every index in ascending order and whether it enters; leaves the set empty.
     #[inline]
     pub(super) fn drain(&mut self, mut visit: impl FnMut(u32, bool)) {

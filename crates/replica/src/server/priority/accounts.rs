@@ -17,7 +17,7 @@
 
 use super::waiting::{LANES, Waiting};
 use crate::bits::ones;
-use crate::server::setting::SettingError;
+use crate::setting::SettingError;
 
 /// The key of what goes first whatever its account is: above that of every account.
 const KEY_FIRST: i32 = i32::MAX;
@@ -81,7 +81,8 @@ impl Accounts {
         }
     }
 
-    /// Adds a tick's gain to everything that waits, and chooses what is sent: `count` objects at most. What is not is
+    /// Adds a tick's gain to everything that waits, and chooses what is sent: `count` objects at most. In this choice, and
+    /// in it alone, an account counts as many times as the object is favoured. What is not is
     /// told to `drop`, by the number of a word and its slots. Returns how many are left. Accounts stay as they are until
     /// [`reset_all`](Accounts::reset_all) says what was really sent.
     ///
@@ -114,16 +115,16 @@ impl Accounts {
     }
 
     fn accumulate(&mut self, waiting: &mut Waiting) {
-        let Waiting { slots, gains, keys, .. } = waiting;
+        let Waiting { slots, gains, favours, keys, .. } = waiting;
         let Some(&highest) = slots.last() else { return };
         if self.by_slot.len() <= usize::from(highest) {
             self.by_slot.resize(usize::from(highest) + 1, 0.0);
         }
         // An account stops growing where a gain is worth less than its last bit, far from where it would be infinite.
-        for ((&slot, gain), key) in slots.iter().zip(&*gains).zip(&mut *keys) {
+        for (((&slot, gain), favour), key) in slots.iter().zip(&*gains).zip(&*favours).zip(&mut *keys) {
             let account = &mut self.by_slot[usize::from(slot)];
             *account += gain;
-            *key = account.to_bits() as i32;
+            *key = (*account * favour).to_bits() as i32;
         }
     }
 }

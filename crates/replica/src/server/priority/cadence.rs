@@ -12,7 +12,7 @@
 
 use netloom_wire::Tick;
 
-use crate::server::setting::SettingError;
+use crate::setting::SettingError;
 
 /// How often an object is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -355,3 +355,22 @@ proptest! {
         prop_assert_eq!(&peer.chosen, &sorted_out(&objects, &peer.accounts, places, 0));
     }
 }
+
+#[test]
+fn a_favour_counts_in_one_choice_and_what_waited_for_it_is_next() {
+    let (weights, mut waiting, mut accounts) = (Weights::default(), Waiting::default(), Accounts::new());
+    let mut choose = |favour: f32| {
+        let mut chosen = 0b1111;
+        let sight = |slot: usize| {
+            let sight = weights.sight(1.0, [50.0, 0.0, 0.0], false);
+            Sight { favour: if slot >= 2 { favour } else { 1.0 }, ..sight }
+        };
+        waiting.fill(4, [(0, chosen)].into_iter(), sight);
+        weights.weigh(&mut waiting);
+        accounts.select(&mut waiting, 2, &Picking::default(), |_, slots| chosen &= !slots);
+        accounts.reset_all(0, chosen);
+        chosen
+    };
+    // Among equals the lowest slots go, and 0 and 1 are owed a tick more with each that they are left out of.
+    assert_eq!([8.0, 1.0, 8.0, 1.0, 1.0].map(&mut choose), [0b1100, 0b0011, 0b1100, 0b0011, 0b1100]);
+}

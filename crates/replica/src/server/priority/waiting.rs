@@ -9,6 +9,7 @@
 //!   slot          3       4       9   …│     ascending
 //!   square     2500     900   19600   …│     fill: of the distance
 //!   gain        1.0     2.0     1.0   …│ 0   fill: the importance;  weigh: what it gains in a tick
+//!   favour      1.0     8.0     1.0   …│     fill: how many times the account counts in this choice
 //!   weight     0.67    0.77    0.42   …│     weigh: the factor of distance
 //!   distant       0       0   all 1   …│     weigh: a mask
 //!   key           …                    │     select: the account, as an integer of the same order
@@ -28,6 +29,8 @@ pub struct Sight {
     pub square_metres: f32,
     /// What it would gain a tick at distance 0; 0 means never.
     pub importance: f32,
+    /// How many times its account counts in this choice.
+    pub favour: f32,
 }
 
 /// What waits for one peer. One per worker; its content means nothing between choices.
@@ -36,6 +39,7 @@ pub struct Waiting {
     pub(super) slots: Vec<u16>,
     pub(super) squares: Vec<f32>,
     pub(super) gains: Vec<f32>,
+    pub(super) favours: Vec<f32>,
     pub(super) weights: Vec<f32>,
     pub(super) distant: Vec<i32>,
     pub(super) keys: Vec<i32>,
@@ -65,16 +69,22 @@ impl Waiting {
         if let (Some(squares), Some(gains)) = (self.squares.last_chunk_mut(), self.gains.last_chunk_mut()) {
             (*squares, *gains) = ([0.0; LANES], [0.0; LANES]);
         }
-        // Cut to one length, so that one comparison shows that all three have a row.
-        let columns = (&mut self.slots[..count], &mut self.squares[..count], &mut self.gains[..count]);
+        // Cut to one length, so that one comparison shows that all have a row.
+        let columns = (
+            &mut self.slots[..count],
+            &mut self.squares[..count],
+            &mut self.gains[..count],
+            &mut self.favours[..count],
+        );
         let mut row = 0;
         for (at, word) in slots {
             for bit in ones(word).take(count - row) {
                 let slot = at * 64 + bit;
-                let Sight { square_metres, importance } = sight(slot);
+                let Sight { square_metres, importance, favour } = sight(slot);
                 columns.0[row] = slot as u16;
                 columns.1[row] = square_metres;
                 columns.2[row] = importance;
+                columns.3[row] = favour;
                 row += 1;
             }
         }
@@ -87,6 +97,7 @@ impl Waiting {
         for at in 0..self.slots.len() {
             let (slot, gain) = (self.slots[at], self.gains[at]);
             (self.slots[kept], self.gains[kept], self.distant[kept]) = (slot, gain, self.distant[at]);
+            self.favours[kept] = self.favours[at];
             kept += usize::from(is_kept(slot, gain));
         }
         self.resize(kept);
@@ -98,6 +109,7 @@ impl Waiting {
         self.slots.resize(count, 0);
         self.squares.resize(rows, 0.0);
         self.gains.resize(rows, 0.0);
+        self.favours.resize(rows, 1.0);
         self.weights.resize(rows, 0.0);
         self.distant.resize(rows, 0);
         self.keys.resize(rows, 0);

@@ -7,7 +7,7 @@
 //! A gain is never below a floor nor above a ceiling: their ratio is what bounds how long anything can wait.
 
 use super::waiting::{Sight, Waiting};
-use crate::server::setting::SettingError;
+use crate::setting::SettingError;
 
 /// The weight of the kind of objects that players are.
 pub const PLAYER_WEIGHT: f32 = 2.0;
@@ -151,7 +151,7 @@ impl<D: DistanceWeight> Weights<D> {
     pub fn sight(&self, importance: f32, offset: [f32; 3], in_view: bool) -> Sight {
         let [x, y, z] = offset;
         let view = if in_view { self.config.in_view_factor } else { 1.0 };
-        Sight { square_metres: x * x + y * y + z * z, importance: importance * view }
+        Sight { square_metres: x * x + y * y + z * z, importance: importance * view, favour: 1.0 }
     }
 
     /// Finds what everything that waits gains.

@@ -3,7 +3,11 @@
 use netloom_wire::Micros;
 
 use super::view::ViewRules;
-use crate::server::setting::SettingError;
+use crate::rate::Rate;
+use crate::setting::SettingError;
+
+/// Objects times steps that are kept: 50 bytes each, so 840 MB.
+const CELLS_MAX: usize = 1 << 24;
 
 /// How a [`Rewind`](super::Rewind) works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +16,7 @@ pub struct RewindConfig {
     pub history_ms: u32,
     /// Steps of the simulation per second: 1 to 1,000.
     pub steps_per_second: u32,
-    /// Objects that can be tracked at once: 1 to 65,536.
+    /// Objects that can be tracked at once: 1 to 65,536, and times the steps of `history_ms` at most 2^24.
     pub objects_max: usize,
     /// Peers whose views are followed: 1 to 65,536.
     pub peers_max: usize,
@@ -44,26 +48,25 @@ impl Default for RewindConfig {
 }
 
 impl RewindConfig {
-    pub(super) fn check(&self) -> Result<(), SettingError> {
+    pub(super) fn check(&self) -> Result<Rate, SettingError> {
         SettingError::check("history_ms", self.history_ms, 50..=5_000, "50 to 5,000")?;
-        SettingError::check("steps_per_second", self.steps_per_second, 1..=1_000, "1 to 1,000")?;
+        let rate = Rate::new("steps_per_second", self.steps_per_second)?;
         SettingError::check("objects_max", self.objects_max, 1..=65_536, "1 to 65,536")?;
         SettingError::check("peers_max", self.peers_max, 1..=65_536, "1 to 65,536")?;
         SettingError::check("rewind_ms_max", self.rewind_ms_max, 0..=self.history_ms, "0 to history_ms")?;
         SettingError::check("tolerance_ms", self.tolerance_ms, 0..=250, "0 to 250")?;
         SettingError::check("speed_percent", self.speed_percent, 0..=50, "0 to 50")?;
-        SettingError::check("jitter_ms", self.jitter_ms, 0..=100, "0 to 100")
+        SettingError::check("jitter_ms", self.jitter_ms, 0..=100, "0 to 100")?;
+        let objects_most = CELLS_MAX / self.rows();
+        let allowed = "objects_max times the steps of history_ms at most 16,777,216";
+        SettingError::check("objects_max", self.objects_max, 1..=objects_most, allowed)?;
+        Ok(rate)
     }
 
     /// Rows for the whole time, one for the present, and one because times and steps do not fall together.
     pub(super) fn rows(&self) -> usize {
         let steps = u64::from(self.history_ms) * u64::from(self.steps_per_second);
         steps.div_ceil(1_000) as usize + 2
-    }
-
-    /// The time of one step.
-    pub(super) fn step(&self) -> Micros {
-        Micros(1_000_000 / u64::from(self.steps_per_second))
     }
 
     pub(super) fn rules(&self) -> ViewRules {

@@ -4,7 +4,7 @@ use netloom_wire::Micros;
 
 use super::ModelId;
 use crate::server::ReplicaPeer;
-use crate::server::setting::SettingError;
+use crate::setting::SettingError;
 use crate::world::ObjectIndex;
 
 /// Why a call had no effect or no answer.

@@ -14,93 +14,9 @@
 //! Nothing here checks its input: whatever arrives is finite and of bounded size, which shapes and rays see to when they
 //! are made.
 
-/// Metres along x, y, z.
-pub(super) type Vector = [f64; 3];
+use crate::space::{Rotation, Vector, add, compose, cross, dot, inverse, length, scale, sub, turn, unit};
 
-/// A unit quaternion x y z w.
-pub(super) type Rotation = [f64; 4];
-
-#[inline]
-pub(super) fn add(a: Vector, b: Vector) -> Vector {
-    [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
-}
-
-#[inline]
-pub(super) fn sub(a: Vector, b: Vector) -> Vector {
-    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
-}
-
-#[inline]
-pub(super) fn scale(a: Vector, factor: f64) -> Vector {
-    [a[0] * factor, a[1] * factor, a[2] * factor]
-}
-
-#[inline]
-pub(super) fn dot(a: Vector, b: Vector) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-#[inline]
-pub(super) fn cross(a: Vector, b: Vector) -> Vector {
-    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
-}
-
-#[inline]
-pub(super) fn length(a: Vector) -> f64 {
-    dot(a, a).sqrt()
-}
-
-#[inline]
-pub(super) fn lerp(a: f64, b: f64, fraction: f64) -> f64 {
-    a + (b - a) * fraction
-}
-
-/// The vector of length one, or none where there is no direction.
-pub(super) fn unit(a: Vector) -> Option<Vector> {
-    let length = length(a);
-    (length > 1e-12).then(|| scale(a, 1.0 / length))
-}
-
-/// `v` turned by `rotation`.
-#[inline]
-pub(super) fn turn(rotation: Rotation, v: Vector) -> Vector {
-    let [x, y, z, w] = rotation;
-    let twice = scale(cross([x, y, z], v), 2.0);
-    add(add(v, scale(twice, w)), cross([x, y, z], twice))
-}
-
-/// The rotation back.
-#[inline]
-pub(super) fn inverse([x, y, z, w]: Rotation) -> Rotation {
-    [-x, -y, -z, w]
-}
-
-/// The rotation that turns by `inner` first and by `outer` then.
-pub(super) fn compose(outer: Rotation, inner: Rotation) -> Rotation {
-    let ([ox, oy, oz, ow], [ix, iy, iz, iw]) = (outer, inner);
-    let axis = add(add(scale([ix, iy, iz], ow), scale([ox, oy, oz], iw)), cross([ox, oy, oz], [ix, iy, iz]));
-    [axis[0], axis[1], axis[2], ow * iw - dot([ox, oy, oz], [ix, iy, iz])]
-}
-
-/// From `a` to `b` on the shortest arc, at constant speed.
-pub(super) fn slerp(a: Rotation, b: Rotation, fraction: f64) -> Rotation {
-    let cosine: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
-    // A quaternion and its negative are the same rotation; the nearer of the two is the shorter way.
-    let (b, cosine) = if cosine < 0.0 { (b.map(|part| -part), -cosine) } else { (b, cosine) };
-    let (of_a, of_b) = if cosine > 0.999_9 {
-        // Below 0.9 degrees the chord is the arc within a millionth, and the sine is too small to divide by.
-        (1.0 - fraction, fraction)
-    } else {
-        let angle = cosine.min(1.0).acos();
-        let sine = angle.sin();
-        (((1.0 - fraction) * angle).sin() / sine, (fraction * angle).sin() / sine)
-    };
-    let mixed: Rotation = std::array::from_fn(|part| a[part] * of_a + b[part] * of_b);
-    let length = mixed.iter().map(|part| part * part).sum::<f64>().sqrt();
-    mixed.map(|part| part / length)
-}
-
-/// Where something is and how it is turned.
+/// Where something is and how it is turned, in doubles: many points are put into its coordinates.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed {
     pub position: Vector,

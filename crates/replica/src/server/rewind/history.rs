@@ -16,11 +16,10 @@
 
 use netloom_wire::{Micros, Tick};
 
-use super::Pose;
-use super::geometry::{Placed, Rotation, Vector, dot, lerp, scale, slerp, sub};
+use super::Recorded;
+use super::geometry::Placed;
 use super::shape::{check_position, unit_rotation};
-
-const UNTURNED: Rotation = [0.0, 0.0, 0.0, 1.0];
+use crate::space::{UNTURNED, Vector, dot, lerp, narrowed, scale, slerp, sub, widened};
 
 /// The two rows around a time, and how far it lies between them.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +71,7 @@ impl History {
             x: vec![0.0; cells].into(),
             y: vec![0.0; cells].into(),
             z: vec![0.0; cells].into(),
-            rotations: vec![UNTURNED.map(|part| part as f32); cells].into(),
+            rotations: vec![UNTURNED; cells].into(),
             models: vec![0; cells].into(),
             reaches: vec![0.0; cells].into(),
             present: vec![0; rows * words].into(),
@@ -106,7 +105,8 @@ impl History {
     }
 
     /// Writes into the newest row. False if the pose is no place where anything can be.
-    pub fn write(&mut self, place: usize, pose: &Pose, model: u16, reach_metres: f64) -> bool {
+    pub fn write(&mut self, place: usize, recorded: &Recorded, model: u16, reach_metres: f64) -> bool {
+        let Recorded { pose, jumped } = recorded;
         let rotation = unit_rotation(pose.rotation);
         let (Some(rotation), Ok(())) = (rotation, check_position("position", pose.position)) else {
             return false;
@@ -114,12 +114,12 @@ impl History {
         let row = self.newest_row();
         let cell = row * self.places_max + place;
         [self.x[cell], self.y[cell], self.z[cell]] = pose.position;
-        self.rotations[cell] = rotation.map(|part| part as f32);
+        self.rotations[cell] = narrowed(rotation);
         self.models[cell] = model;
         self.reaches[cell] = reach_metres;
         let (word, bit) = (row * self.words + place / 64, 1 << (place % 64));
         self.present[word] |= bit;
-        if pose.jumped {
+        if *jumped {
             self.jumped[word] |= bit;
         }
         true
@@ -205,7 +205,7 @@ impl History {
             (bracket.older * self.places_max + place, bracket.newer * self.places_max + place);
         let model = self.models[older];
         let at = |cell: usize| -> Vector { [self.x[cell], self.y[cell], self.z[cell]] };
-        let turned = |cell: usize| unit_rotation(self.rotations[cell]).unwrap_or(UNTURNED);
+        let turned = |cell: usize| unit_rotation(self.rotations[cell]).unwrap_or(widened(UNTURNED));
         if self.moving(bracket, word) >> bit & 1 == 0 {
             return Some((Placed { position: at(older), rotation: turned(older) }, model));
         }

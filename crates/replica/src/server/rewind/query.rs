@@ -7,15 +7,14 @@
 //! A question is put into the coordinates of each object rather than its parts into those of the world: that is one
 //! transformation, however many parts there are, and it keeps numbers small far from the origin.
 
-use super::geometry::{
-    Contact, Line, Placed, Solid, Vector, add, dot, inverse, length, scale, sub, turn, unit,
-};
+use super::geometry::{Contact, Line, Placed, Solid};
 use super::history::{Beam, Bracket};
 use super::places::Tenant;
 use super::shape::{HitModel, PartId, Shape, check_position};
-use super::view::View;
+use super::view::PastView;
 use super::{Rewind, RewindError};
-use crate::server::setting::SettingError;
+use crate::setting::SettingError;
+use crate::space::{Vector, add, dot, inverse, length, scale, sub, turn, unit};
 use crate::world::ObjectIndex;
 
 /// The longest ray, in metres.
@@ -147,7 +146,7 @@ impl Rewind {
     /// The level is not in the history, for it does not move: ask it first, and shoot no farther than its answer.
     pub fn ray(
         &self,
-        view: View,
+        view: PastView,
         shooter: ObjectIndex,
         direction: [f64; 3],
         range_metres: f64,
@@ -161,7 +160,7 @@ impl Rewind {
     /// held before is gone.
     pub fn ray_all(
         &self,
-        view: View,
+        view: PastView,
         shooter: ObjectIndex,
         direction: [f64; 3],
         range_metres: f64,
@@ -174,14 +173,14 @@ impl Rewind {
     }
 
     /// What a ray of the server's own hits first: a turret's, a ricochet's. Never begin one where a client says.
-    pub fn cast(&self, view: View, ray: &Ray, filter: &Filter<'_>) -> Result<Option<Hit>, RewindError> {
+    pub fn cast(&self, view: PastView, ray: &Ray, filter: &Filter<'_>) -> Result<Option<Hit>, RewindError> {
         self.cast_beside(view, ray, filter, None)
     }
 
     /// Everything that a ray of the server's own passes through, as [`Rewind::ray_all`] tells it.
     pub fn cast_all(
         &self,
-        view: View,
+        view: PastView,
         ray: &Ray,
         filter: &Filter<'_>,
         hits: &mut Vec<Hit>,
@@ -194,7 +193,7 @@ impl Rewind {
     /// its nearest part. What `hits` held before is gone.
     pub fn overlap(
         &self,
-        view: View,
+        view: PastView,
         shape: &Shape,
         filter: &Filter<'_>,
         hits: &mut Vec<Hit>,
@@ -218,7 +217,7 @@ impl Rewind {
     }
 
     /// Where an object was. None if it was not there.
-    pub fn position_at(&self, view: View, object: ObjectIndex) -> Result<Option<[f64; 3]>, RewindError> {
+    pub fn position_at(&self, view: PastView, object: ObjectIndex) -> Result<Option<[f64; 3]>, RewindError> {
         let bracket = self.bracket(view)?;
         let place = self.places.find(object).ok_or(RewindError::NotTracked(object))?;
         Ok(self.history.placed(&bracket, place).map(|(placed, _)| placed.position))
@@ -226,7 +225,7 @@ impl Rewind {
 
     fn cast_beside(
         &self,
-        view: View,
+        view: PastView,
         ray: &Ray,
         filter: &Filter<'_>,
         shooter: Option<ObjectIndex>,
@@ -246,7 +245,7 @@ impl Rewind {
 
     fn cast_all_beside(
         &self,
-        view: View,
+        view: PastView,
         ray: &Ray,
         filter: &Filter<'_>,
         shooter: Option<ObjectIndex>,
@@ -262,7 +261,7 @@ impl Rewind {
         Ok(())
     }
 
-    fn bracket(&self, view: View) -> Result<Bracket, RewindError> {
+    fn bracket(&self, view: PastView) -> Result<Bracket, RewindError> {
         let (_, oldest) = self.history.oldest().ok_or(RewindError::NoHistory)?;
         let (_, newest) = self.history.newest().ok_or(RewindError::NoHistory)?;
         let outside = RewindError::OutsideHistory { at: view.at, oldest, newest };

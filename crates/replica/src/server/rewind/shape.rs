@@ -19,11 +19,12 @@
 //!
 //! let refused = Shape::sphere([0.0; 3], -1.0).unwrap_err();
 //! assert_eq!(refused.to_string(), "radius = -1 is not allowed: use 0.001 to 10,000 metres");
-//! # Ok::<(), netloom_replica::server::setting::SettingError>(())
+//! # Ok::<(), netloom_replica::SettingError>(())
 //! ```
 
-use super::geometry::{Contact, Line, Solid, Vector, dot, length, sub};
-use crate::server::setting::SettingError;
+use super::geometry::{Contact, Line, Solid};
+use crate::setting::SettingError;
+use crate::space::{Rotation, Vector, dot, length, sub, widened};
 
 /// Coordinates, in metres from the origin of the world: doubles still tell 15 nanometres apart there.
 pub const POSITION_METRES_MAX: f64 = 1e8;
@@ -180,8 +181,8 @@ impl HitModel {
 }
 
 /// The rotation that a quaternion of about length one means.
-pub(super) fn unit_rotation(quaternion: [f32; 4]) -> Option<[f64; 4]> {
-    let parts = quaternion.map(f64::from);
+pub(super) fn unit_rotation(quaternion: [f32; 4]) -> Option<Rotation> {
+    let parts = widened(quaternion);
     let length = parts.iter().map(|part| part * part).sum::<f64>().sqrt();
     (0.5..=2.0).contains(&length).then(|| parts.map(|part| part / length))
 }

@@ -120,14 +120,14 @@ impl ViewCounters {
 
 /// A time at which the past may be asked: verified, or the server's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct View {
+pub struct PastView {
     pub(super) at: Micros,
     pub(super) claimed: Micros,
     pub(super) now: Micros,
     pub(super) adjusted: Option<Adjustment>,
 }
 
-impl View {
+impl PastView {
     /// The time that queries look at.
     pub fn at(&self) -> Micros {
         self.at
@@ -202,7 +202,13 @@ impl ViewTracker {
 
     /// Moves a claim to where it can be believed. Ask with every input and not with shots alone: the longer a view was not
     /// heard of, the farther it may have moved.
-    pub fn verify(&mut self, claimed: Micros, timing: &PeerTiming, kept: Kept, rules: &ViewRules) -> View {
+    pub fn verify(
+        &mut self,
+        claimed: Micros,
+        timing: &PeerTiming,
+        kept: Kept,
+        rules: &ViewRules,
+    ) -> PastView {
         let now = kept.newest;
         let mut believed = Believed { at: claimed, adjusted: None };
         let mut reference = Believed { at: claimed, adjusted: None };
@@ -226,7 +232,7 @@ impl ViewTracker {
         believed.lower(kept.newest, Adjustment::AfterHistory);
         self.reference = Some(Reference { at: reference.at, now });
         self.counters.count(believed.adjusted);
-        View { at: believed.at, claimed, now, adjusted: believed.adjusted }
+        PastView { at: believed.at, claimed, now, adjusted: believed.adjusted }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use netloom_replica::codec::Codes;
 use netloom_replica::input::InputMessage;
-use netloom_replica::server::input_queue::{InputQueue, InputQueueConfig, Source};
+use netloom_replica::server::input_queue::{InputQueue, InputQueueConfig, InputSource};
 use netloom_replica::server::{PeerConfig, ReplicaPeer, ReplicaServer, ServerConfig};
 use netloom_replica::step::Step;
 use netloom_replica::world::{ObjectIndex, OwnerId, Spawn, World, WorldConfig};
@@ -221,7 +221,7 @@ impl Host {
                 world.teleport(self.own).map_err(setup)?;
             }
         }
-        let is_from_player = taken.source == Source::Client;
+        let is_from_player = taken.source == InputSource::Client;
         world.set_position(self.own, self.walker.position.map(f64::from)).map_err(setup)?;
         world.set(self.own, DETAIL, Value::Word(self.walker.breath)).map_err(setup)?;
         if !is_from_player {

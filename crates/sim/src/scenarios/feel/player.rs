@@ -96,7 +96,7 @@ impl Player {
     /// A client of a server with so many ticks of snapshots a second, to which it found this round trip when it
     /// connected.
     pub fn new(ticks_per_second: u32, rtt: Micros) -> Result<Player, Failure> {
-        let view = ViewConfig { ticks_per_second: ticks_per_second.into(), ..ViewConfig::default() };
+        let view = ViewConfig { ticks_per_second, ..ViewConfig::default() };
         // On a machine that slept the view is so far behind until it knows.
         let events = ViewEventsConfig { ahead_max: Micros::from_secs(10), ..ViewEventsConfig::default() };
         let mut view = View::new(view).map_err(setup)?;
@@ -113,9 +113,11 @@ impl Player {
         })
     }
 
-    /// How a prediction is configured.
+    /// How a prediction is configured. This server touches the object whenever it had to make up an input, so its silence
+    /// never hides a disagreement, and is never taken for one: a server that waits for news of a loss is silent, too.
     pub fn predict_config() -> PredictConfig {
-        PredictConfig { steps_per_second: STEPS_PER_SECOND, ..PredictConfig::default() }
+        let silence = Micros::from_secs(60);
+        PredictConfig { steps_per_second: STEPS_PER_SECOND, silence, ..PredictConfig::default() }
     }
 
     /// Whether this event is given on arrival.

@@ -54,6 +54,8 @@ pub struct Stage {
     pub counts: Counts,
     /// Snapshots that clients refused, and digests that told them of a difference.
     pub refusals: (u64, u64),
+    /// How many times longer than by its place in the queue the server lets an object wait.
+    pub patience: f64,
     director: Director,
     network: Network,
     rng: Rng,
@@ -81,6 +83,7 @@ impl Stage {
             remotes: Vec::new(),
             counts: Counts::default(),
             refusals: (0, 0),
+            patience: 1.0,
             director: Director::new(rng.fork("director")),
             network,
             rng: rng.fork("stage"),
@@ -336,6 +339,7 @@ const fn address(number: u16) -> SocketAddr {
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, high, low)), 4_000)
 }
 
-fn setup(error: impl std::fmt::Display) -> Failure {
+/// The scenario asks for something that does not exist.
+pub fn setup(error: impl std::fmt::Display) -> Failure {
     Failure::Setup(error.to_string())
 }

@@ -1,8 +1,8 @@
 //! Everything moves and hardly anything fits: still, nobody waits longer than was promised.
 //!
 //! The promise: an object that changes is sent within (g + 1) × ⌈N/m⌉ ticks, where N objects wait, a tick surely holds m,
-//! and g is the ratio of the largest gain to the smallest. Here all of that is measured from outside: N and g from the
-//! world as the peer sees it, m from what arrived.
+//! and g is the ratio of the largest gain to the smallest; times what the server was told to let objects wait, its
+//! patience. Here all of that is measured from outside: N and g from the world as the peer sees it, m from what arrived.
 
 use netloom_replica::world::Object;
 
@@ -19,6 +19,16 @@ const TICKS: u32 = 120;
 
 /// What a budget must hold, so that a tick holds several objects: a step of the largest class, in bytes.
 const UPDATE_BYTES_MAX: u64 = 40;
+
+/// How many times longer objects may wait: in every B-th tick those that share baselines go first, which takes those
+/// ticks from the others, and those of the lowest tier have their turn every few ticks only.
+pub fn patience(baseline_ticks: u32, periods: [u32; 3]) -> f64 {
+    let favoured = match baseline_ticks {
+        1 => 1.0,
+        ticks => f64::from(ticks) / f64::from(ticks - 1),
+    };
+    favoured * f64::from(periods[2])
+}
 
 /// What is measured of one client.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +100,7 @@ impl Watch {
         let ticks = remote.arrived.len().saturating_sub(2);
         let held = remote.arrived.values().skip(1).take(ticks).copied().min().unwrap_or(0).max(1);
         let rounds = (self.objects_max as u64).div_ceil(held);
-        let bound = (f64::from(self.gain_max / self.gain_min) + 1.0) * rounds as f64;
+        let bound = (f64::from(self.gain_max / self.gain_min) + 1.0) * rounds as f64 * stage.patience;
         let (waited, identity) = self.longest;
         if f64::from(waited) > bound {
             let detail = format!(

@@ -119,3 +119,57 @@ proptest! {
         show(Weather { seed, jitter_us, loss, delay_us, frame_us, has_velocity, outage })?;
     }
 }
+
+#[test]
+fn a_child_stays_where_it_is_when_its_parent_is_removed_and_another_takes_the_slot() {
+    let mut objects = objects();
+    let (parent, child) = (1, 2);
+    for tick in 0..4 {
+        let time_us = tick * INTERVAL_US;
+        objects.handle_snapshot(Micros(time_us));
+        objects.insert(parent, at(time_us, 100.0));
+        objects.enter(child, Some(parent));
+        objects.insert(child, at(time_us, 2.0));
+    }
+    objects.advance(Micros(3 * INTERVAL_US));
+    let place = |objects: &Interpolator| objects.shown(child).unwrap().pose.position[0];
+    assert_eq!(place(&objects), 102.0);
+    objects.remove(parent);
+    objects.advance(Micros(3 * INTERVAL_US + FRAME_US));
+    assert_eq!(place(&objects), 102.0);
+    objects.insert(parent, at(4 * INTERVAL_US, -7.0));
+    objects.advance(Micros(4 * INTERVAL_US));
+    assert_eq!(place(&objects), 102.0);
+}
+
+#[test]
+fn places_beyond_all_measure_are_refused_so_that_their_sums_stay_numbers() {
+    let mut objects = objects();
+    for slot in 0..4u16 {
+        objects.enter(slot, slot.checked_sub(1));
+        objects.insert(slot, at(0, 1e308));
+        objects.insert(slot, at(INTERVAL_US, 1e15));
+        objects.insert(slot, at(2 * INTERVAL_US, -1e15));
+    }
+    objects.advance(Micros(INTERVAL_US + FRAME_US));
+    objects.enter(3, None);
+    objects.advance(Micros(INTERVAL_US + 2 * FRAME_US));
+    assert_eq!(objects.iter().count(), 4);
+    for (slot, shown) in objects.iter() {
+        let parts = shown.pose.position.into_iter().chain(shown.pose.rotation.map(f64::from));
+        assert!(parts.clone().all(f64::is_finite), "{slot}: {shown:?}");
+    }
+    assert_eq!(objects.refused(), 4);
+}
+
+#[test]
+fn two_states_a_microsecond_apart_do_not_make_an_object_rest_for_ever() {
+    let mut objects = objects();
+    objects.receive(at(0, 0.0));
+    objects.receive(at(1, 0.0));
+    for tick in 1..60 {
+        objects.receive(at(tick * INTERVAL_US, tick as f64));
+    }
+    let row = objects.row(SLOT).unwrap();
+    assert_eq!(objects.rings.interval_us(row), INTERVAL_US as i64);
+}

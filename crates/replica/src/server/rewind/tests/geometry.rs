@@ -2,9 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::super::geometry::{
-    Line, Placed, Rotation, Solid, Vector, add, compose, dot, inverse, length, scale, slerp, sub, turn, unit,
-};
+use super::super::geometry::{Line, Placed, Solid};
+use crate::space::{Rotation, Vector, add, dot, inverse, length, scale, sub, turn, unit};
 
 /// Below it, nearly touching is neither a hit nor a miss that can be told by trying.
 const UNCERTAIN_METRES: f64 = 1e-3;
@@ -171,32 +170,6 @@ proptest! {
         let placed = Placed { position, rotation };
         prop_assert_eq!(a.inward(&placed).overlaps(&b.inward(&placed)), a.overlaps(&b));
     }
-
-    #[test]
-    fn rotations_mix_on_the_shortest_arc_at_constant_speed(
-        a in rotation(), b in rotation(), fraction in 0.0..=1.0f64, negated in any::<bool>(),
-    ) {
-        let angle = |a: Rotation, b: Rotation| {
-            let [x, y, z, w] = compose(inverse(a), b);
-            2.0 * length([x, y, z]).atan2(w.abs())
-        };
-        let whole = angle(a, b);
-        prop_assume!(whole < 3.1);
-        let mixed = slerp(a, if negated { b.map(|part| -part) } else { b }, fraction);
-        prop_assert!((angle(a, mixed) - whole * fraction).abs() < 1e-6);
-        prop_assert!((angle(mixed, b) - whole * (1.0 - fraction)).abs() < 1e-6);
-    }
-}
-
-#[test]
-fn rotations_follow_the_right_hand() {
-    let half = std::f64::consts::FRAC_1_SQRT_2;
-    let quarter_about_z = [0.0, 0.0, half, half];
-    let near = |a: Vector, b: Vector| length(sub(a, b)) < 1e-12;
-    assert!(near(turn(quarter_about_z, [1.0, 0.0, 0.0]), [0.0, 1.0, 0.0]));
-    let quarter_about_x = [half, 0.0, 0.0, half];
-    let both = compose(quarter_about_x, quarter_about_z);
-    assert!(near(turn(both, [1.0, 0.0, 0.0]), [0.0, 0.0, 1.0]), "z first, then x");
 }
 
 #[test]

@@ -3,10 +3,11 @@
 use netloom_wire::{Micros, ObjectId, Tick};
 
 use super::super::{
-    Filter, Hit, HitModel, HitPart, PartId, Pose, Ray, Rewind, RewindConfig, RewindError, Shape,
+    Filter, Hit, HitModel, HitPart, PartId, Pose, Ray, Recorded, Rewind, RewindConfig, RewindError, Shape,
 };
 use super::{EVERYONE, STRAIGHT, ball, objects, pose, record, small, time, world};
 use crate::ClassId;
+use crate::input::ViewTime;
 use crate::world::{ObjectIndex, Spawn};
 
 fn x_at(rewind: &Rewind, micros: u64, object: ObjectIndex) -> Option<f64> {
@@ -71,7 +72,7 @@ fn a_second_is_kept_at_every_rate() {
         let mut rewind = Rewind::new(config).unwrap();
         for step in 0..3 * steps_per_second {
             let now = Micros(u64::from(step) * 1_000_000 / u64::from(steps_per_second));
-            rewind.record(Tick(step), now, |_| None).unwrap();
+            rewind.record(Tick(step), now, |_| None::<Pose>).unwrap();
         }
         let kept = rewind.kept().unwrap();
         assert!((kept.newest - kept.oldest).0 >= 1_000_000, "{steps_per_second} Hz: {kept:?}");
@@ -100,7 +101,7 @@ fn a_jump_is_never_swept_through() {
     let mut rewind = small();
     let object = one(&mut rewind);
     record(&mut rewind, 0, &[(object, 0.0)]);
-    let there = Pose { jumped: true, ..pose(100.0) };
+    let there = Recorded { pose: pose(100.0), jumped: true };
     rewind.record(Tick(1), time(1), |_| Some(there)).unwrap();
     record(&mut rewind, 2, &[(object, 101.0)]);
     for micros in (1_000_000..1_010_000).step_by(500) {
@@ -189,15 +190,32 @@ fn time_must_advance_and_a_pose_must_be_a_place() {
 fn a_step_has_its_recorded_time_and_others_are_counted_on_across_the_wrap() {
     let config = RewindConfig { steps_per_second: 100, ..RewindConfig::default() };
     let mut rewind = Rewind::new(config).unwrap();
-    assert_eq!(rewind.time_of(Tick(3), 0), Err(RewindError::NoHistory));
+    assert_eq!(rewind.time_of(ViewTime { step: Tick(3), fraction: 0 }), Err(RewindError::NoHistory));
     let first = Tick(u32::MAX - 1);
     for step in 0..5 {
-        rewind.record(first.plus(step), time(step), |_| None).unwrap();
+        rewind.record(first.plus(step), time(step), |_| None::<Pose>).unwrap();
     }
-    assert_eq!(rewind.time_of(first.plus(3), 0), Ok(time(3)));
-    assert_eq!(rewind.time_of(first.plus(3), 128), Ok(time(3) + Micros(5_000)));
-    assert_eq!(rewind.time_of(first.plus(9), 0), Ok(time(9)), "not yet");
-    assert_eq!(rewind.time_of(Tick(u32::MAX - 11), 0), Ok(Micros(900_000)), "no longer");
+    assert_eq!(rewind.time_of(ViewTime { step: first.plus(3), fraction: 0 }), Ok(time(3)));
+    assert_eq!(rewind.time_of(ViewTime { step: first.plus(3), fraction: 128 }), Ok(time(3) + Micros(5_000)));
+    assert_eq!(rewind.time_of(ViewTime { step: first.plus(9), fraction: 0 }), Ok(time(9)), "not yet");
+    assert_eq!(
+        rewind.time_of(ViewTime { step: Tick(u32::MAX - 11), fraction: 0 }),
+        Ok(Micros(900_000)),
+        "no longer"
+    );
     let forged = Tick(first.0 - (1 << 30));
-    assert_eq!(rewind.time_of(forged, 255), Ok(Micros(9_960)), "before the server began");
+    assert_eq!(
+        rewind.time_of(ViewTime { step: forged, fraction: 255 }),
+        Ok(Micros(9_960)),
+        "before the server began"
+    );
+}
+
+#[test]
+fn a_history_that_no_machine_has_memory_for_is_refused_by_name() {
+    let longest = RewindConfig { history_ms: 5_000, steps_per_second: 1_000, ..RewindConfig::default() };
+    let largest = RewindConfig { objects_max: 65_536, ..longest };
+    let refused = Rewind::new(largest).unwrap_err().to_string();
+    assert!(refused.starts_with("objects_max = 65536 is not allowed"), "{refused}");
+    assert!(Rewind::new(RewindConfig { objects_max: 1, peers_max: 1, ..longest }).is_ok());
 }

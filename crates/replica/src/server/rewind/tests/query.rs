@@ -3,11 +3,13 @@
 use netloom_wire::{Micros, Tick};
 use proptest::prelude::*;
 
-use super::super::geometry::{Line, Placed, add, inverse, length, lerp, scale, slerp, sub, turn};
+use super::super::geometry::{Line, Placed};
 use super::super::{
-    Filter, Hit, HitModel, HitPart, ModelId, PartId, Pose, Ray, Rewind, RewindConfig, RewindError, Shape,
+    Filter, Hit, HitModel, HitPart, ModelId, PartId, Pose, Ray, Recorded, Rewind, RewindConfig, RewindError,
+    Shape,
 };
 use super::{EVERYONE, STRAIGHT, ball, objects, pose, record, small, time};
+use crate::space::{add, inverse, length, lerp, scale, slerp, sub, turn};
 use crate::world::ObjectIndex;
 
 const OBJECTS: usize = 70;
@@ -26,7 +28,7 @@ fn models() -> Vec<HitModel> {
     ]
 }
 
-fn any_pose() -> impl Strategy<Value = Option<Pose>> {
+fn any_pose() -> impl Strategy<Value = Option<Recorded>> {
     let position = [-12.0..12.0f64, -12.0..12.0, -3.0..3.0];
     let rotation = [-1.0..1.0f32, -1.0..1.0, -1.0..1.0, -1.0..1.0].prop_map(|parts| {
         let length = parts.iter().map(|part| part * part).sum::<f32>().sqrt();
@@ -35,7 +37,7 @@ fn any_pose() -> impl Strategy<Value = Option<Pose>> {
     let pose = (position, rotation, prop::bool::weighted(0.1));
     prop::option::weighted(
         0.85,
-        pose.prop_map(|(position, rotation, jumped)| Pose { position, rotation, jumped }),
+        pose.prop_map(|(position, rotation, jumped)| Recorded { pose: Pose { position, rotation }, jumped }),
     )
 }
 
@@ -44,12 +46,12 @@ fn any_pose() -> impl Strategy<Value = Option<Pose>> {
 struct Scene {
     rewind: Rewind,
     objects: Vec<ObjectIndex>,
-    ways: Vec<Vec<Option<Pose>>>,
+    ways: Vec<Vec<Option<Recorded>>>,
     models: Vec<HitModel>,
 }
 
 impl Scene {
-    fn new(ways: Vec<Vec<Option<Pose>>>) -> Scene {
+    fn new(ways: Vec<Vec<Option<Recorded>>>) -> Scene {
         let config = RewindConfig { objects_max: OBJECTS, ..RewindConfig::default() };
         let mut rewind = Rewind::new(config).unwrap();
         let (objects, models) = (objects(ways.len() as u64), models());
@@ -75,14 +77,15 @@ impl Scene {
             let length = pose.rotation.iter().map(|part| f64::from(*part).powi(2)).sum::<f64>().sqrt();
             pose.rotation.map(|part| f64::from(part) / length)
         };
-        let from = self.ways[number][step]?;
+        let from = self.ways[number][step]?.pose;
         let held = Placed { position: from.position, rotation: turned(&from) };
         let Some(Some(to)) = self.ways[number].get(step + 1) else { return Some(held) };
         if to.jumped {
             return Some(held);
         }
+        let to = to.pose;
         let position = std::array::from_fn(|axis| lerp(from.position[axis], to.position[axis], fraction));
-        Some(Placed { position, rotation: slerp(turned(&from), turned(to), fraction) })
+        Some(Placed { position, rotation: slerp(turned(&from), turned(&to), fraction) })
     }
 
     fn asked<'a>(

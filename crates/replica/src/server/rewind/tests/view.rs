@@ -3,7 +3,7 @@
 use netloom_wire::{Micros, Tick};
 use proptest::prelude::*;
 
-use super::super::{Adjustment, Kept, PeerTiming, RewindError, View, ViewRules, ViewTracker};
+use super::super::{Adjustment, Kept, PastView, PeerTiming, Pose, RewindError, ViewRules, ViewTracker};
 use super::{small, time};
 use crate::server::ReplicaPeer;
 
@@ -41,7 +41,7 @@ impl Peer {
     }
 
     /// The next step, and what is made of a claim.
-    fn claim(&mut self, claimed: impl FnOnce(&Peer) -> Micros) -> View {
+    fn claim(&mut self, claimed: impl FnOnce(&Peer) -> Micros) -> PastView {
         self.now += Micros(STEP_US);
         self.timing.newest_acked = self.now - self.timing.rtt;
         let claimed = claimed(self);
@@ -211,8 +211,8 @@ fn a_young_history_bounds_a_view_and_nothing_is_said_of_unknown_peers() {
     let mut rewind = small();
     let peer = ReplicaPeer(3);
     assert_eq!(rewind.view(peer, time(0)), Err(RewindError::NoHistory));
-    rewind.record(Tick(0), time(0), |_| None).unwrap();
-    rewind.record(Tick(1), time(1), |_| None).unwrap();
+    rewind.record(Tick(0), time(0), |_| None::<Pose>).unwrap();
+    rewind.record(Tick(1), time(1), |_| None::<Pose>).unwrap();
     assert_eq!(rewind.view(peer, time(0)), Err(RewindError::UnknownPeer(peer)));
     let timing = PeerTiming { rtt: ms(100), newest_acked: time(1), ..PeerTiming::default() };
     rewind.set_peer(peer, timing).unwrap();

@@ -1,4 +1,4 @@
-//! What a server of replication says about a setting that it cannot work with.
+//! What is said about a setting that cannot work, on the server and on the client.
 
 /// A setting outside its range.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
