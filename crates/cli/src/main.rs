@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod demo;
+mod feel_picture;
 mod plot;
 mod replication_picture;
 mod sim;
@@ -21,6 +22,7 @@ Examples:
   netloom sim --scenario lossy --runs 1000      a thousand seeds of one scenario
   netloom sim --scenario lossy --seed 42        replay one run
   netloom sim --scenario replication --plot out.svg --loss 0.05 --rtt-ms 120
+  netloom sim --scenario feel --plot out.svg    what a player sees while the network misbehaves
 
 Simulated time costs nothing: ten seconds of a session take a few milliseconds.";
 

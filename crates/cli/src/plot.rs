@@ -45,8 +45,21 @@ pub struct Panel {
     pub title: &'static str,
     /// In what it is measured.
     pub unit: &'static str,
+    /// Whether the axis begins at zero; otherwise it begins below the lowest value.
+    pub is_from_zero: bool,
     /// The lines.
     pub series: Vec<Series>,
+}
+
+/// A moment, as a line across all panels.
+#[derive(Clone, Debug)]
+pub struct Mark {
+    /// What happens.
+    pub name: &'static str,
+    /// When.
+    pub seconds: f64,
+    /// The colour of the line and its name.
+    pub colour: &'static str,
 }
 
 /// A part of the time.
@@ -56,6 +69,8 @@ pub struct Band {
     pub name: &'static str,
     /// From when to when.
     pub seconds: (f64, f64),
+    /// Its colour; two greys in turn if it has none.
+    pub colour: Option<&'static str>,
 }
 
 /// A picture.
@@ -67,6 +82,8 @@ pub struct Picture {
     pub subtitle: String,
     /// Parts of the time.
     pub bands: Vec<Band>,
+    /// Moments.
+    pub marks: Vec<Mark>,
     /// The panels, top to bottom.
     pub panels: Vec<Panel>,
 }
@@ -76,6 +93,7 @@ pub struct Picture {
 struct Frame {
     top: f64,
     seconds_max: f64,
+    value_min: f64,
     value_max: f64,
 }
 
@@ -85,7 +103,7 @@ impl Frame {
     }
 
     fn y(&self, value: f64) -> f64 {
-        self.top + PANEL * (1.0 - value / self.value_max)
+        self.top + PANEL * (1.0 - (value - self.value_min) / (self.value_max - self.value_min))
     }
 }
 
@@ -104,10 +122,13 @@ impl fmt::Display for Picture {
         let points = self.panels.iter().flat_map(|panel| &panel.series).flat_map(|series| &series.points);
         let seconds_max = seconds.chain(points.map(|point| point.0)).fold(1e-9, f64::max);
         for (place, panel) in self.panels.iter().enumerate() {
-            let value_max = panel.value_max();
-            let frame = Frame { top: HEAD + place as f64 * (PANEL + GAP), seconds_max, value_max };
+            let (value_min, value_max) = panel.value_range();
+            let top = HEAD + place as f64 * (PANEL + GAP);
+            let frame = Frame { top, seconds_max, value_min, value_max };
             self.write_bands(frame, place == 0, out)?;
-            panel.write(frame, out)?;
+            panel.write_grid(frame, out)?;
+            self.write_marks(frame, place == 0, out)?;
+            panel.series.iter().try_for_each(|series| series.write(frame, out))?;
             if place + 1 == self.panels.len() {
                 write_time_axis(frame, out)?;
             }
@@ -120,7 +141,7 @@ impl Picture {
     fn write_bands(&self, frame: Frame, is_first: bool, out: &mut impl Write) -> fmt::Result {
         for (place, band) in self.bands.iter().enumerate() {
             let (left, right) = (frame.x(band.seconds.0), frame.x(band.seconds.1));
-            let fill = if place % 2 == 0 { "#f6f7f9" } else { "#e9edf2" };
+            let fill = band.colour.unwrap_or(if place % 2 == 0 { "#f6f7f9" } else { "#e9edf2" });
             let (top, width) = (frame.top, right - left);
             writeln!(
                 out,
@@ -140,20 +161,41 @@ impl Picture {
     }
 }
 
+impl Picture {
+    fn write_marks(&self, frame: Frame, is_first: bool, out: &mut impl Write) -> fmt::Result {
+        for mark in &self.marks {
+            let (x, top, bottom, colour) = (frame.x(mark.seconds), frame.top, frame.top + PANEL, mark.colour);
+            writeln!(
+                out,
+                r#"<line x1="{x:.1}" y1="{top:.1}" x2="{x:.1}" y2="{bottom:.1}" stroke="{colour}" stroke-width="1" stroke-dasharray="2 3"/>"#
+            )?;
+            if is_first {
+                let name = Text { colour, anchor: "middle", size: 11, ..Text::at(x, bottom + 13.0) };
+                name.write(mark.name, out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Panel {
-    fn value_max(&self) -> f64 {
-        let values = self.series.iter().flat_map(|series| &series.points).map(|point| point.1);
-        let highest = values.fold(0.0, f64::max).max(1e-9);
-        // Room above the highest line, up to a line of the grid.
-        let step = round_step(highest * 1.08 / GRID_LINES);
-        step * (highest * 1.08 / step).ceil()
+    /// From a line of the grid to a line of the grid, with some room.
+    fn value_range(&self) -> (f64, f64) {
+        let values = || self.series.iter().flat_map(|series| &series.points).map(|point| point.1);
+        let highest = values().fold(if self.is_from_zero { 1e-9 } else { f64::MIN }, f64::max);
+        let lowest = values().fold(if self.is_from_zero { 0.0 } else { f64::MAX }, f64::min);
+        let (lowest, highest) = if lowest < highest { (lowest, highest) } else { (0.0, 1.0) };
+        let room = if self.is_from_zero { highest * 0.08 } else { (highest - lowest) * 0.06 };
+        let lowest = if self.is_from_zero { lowest } else { lowest - room };
+        let step = round_step((highest + room - lowest) / GRID_LINES);
+        (step * (lowest / step).floor(), step * ((highest + room) / step).ceil())
     }
 
-    fn write(&self, frame: Frame, out: &mut impl Write) -> fmt::Result {
-        let step = round_step(frame.value_max / GRID_LINES);
-        let lines = (frame.value_max / step).round() as u32;
-        for line in 0..=lines {
-            let value = f64::from(line) * step;
+    fn write_grid(&self, frame: Frame, out: &mut impl Write) -> fmt::Result {
+        let height = frame.value_max - frame.value_min;
+        let step = round_step(height / GRID_LINES);
+        for line in 0..=(height / step).round() as u32 {
+            let value = frame.value_min + f64::from(line) * step;
             let (y, right) = (frame.y(value), WIDTH - RIGHT);
             let colour = if line == 0 { "#8a939d" } else { "#d3d9e0" };
             writeln!(
@@ -165,8 +207,7 @@ impl Panel {
         }
         let head = Text { is_bold: true, size: 13, ..Text::at(LEFT, frame.top - 10.0) };
         head.write(&format!("{} ({})", self.title, self.unit), out)?;
-        self.write_legend(frame, out)?;
-        self.series.iter().try_for_each(|series| series.write(frame, out))
+        self.write_legend(frame, out)
     }
 
     /// The legend stands to the right of the title.
@@ -275,15 +316,16 @@ fn number(value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn picture(values: &[f64]) -> String {
+    fn picture(values: &[f64], is_from_zero: bool) -> String {
         let points = values.iter().enumerate().map(|(at, value)| (at as f64, *value)).collect();
         let series = Series { name: "a < b".to_owned(), colour: "#000000", is_dashed: true, points };
-        let panel = Panel { title: "bytes", unit: "B", series: vec![series] };
-        let band = Band { name: "rest", seconds: (0.0, 2.0) };
+        let panel = Panel { title: "bytes", unit: "B", is_from_zero, series: vec![series] };
+        let band = Band { name: "rest", seconds: (0.0, 2.0), colour: None };
         Picture {
             title: "R & D".to_owned(),
             subtitle: String::new(),
             bands: vec![band],
+            marks: vec![Mark { name: "push", seconds: 1.0, colour: "#ff0000" }],
             panels: vec![panel.clone(), panel],
         }
         .to_string()
@@ -297,7 +339,12 @@ mod tests {
 
     #[test]
     fn every_point_lies_within_the_paper() {
-        let svg = picture(&[0.0, 17.0, 3.5]);
+        for svg in [picture(&[0.0, 17.0, 3.5], true), picture(&[-3.0, 17.0, 3.5], false)] {
+            check_within(&svg);
+        }
+    }
+
+    fn check_within(svg: &str) {
         let lines: Vec<_> = svg.lines().filter(|line| line.starts_with("<polyline")).collect();
         assert_eq!(lines.len(), 2);
         for line in lines {
@@ -312,7 +359,7 @@ mod tests {
 
     #[test]
     fn text_is_escaped_and_nothing_at_all_can_be_drawn() {
-        let svg = picture(&[]);
+        let svg = picture(&[], true);
         assert!(svg.contains("R &amp; D") && svg.contains("a &lt; b") && !svg.contains("NaN"));
         assert!(svg.trim_end().ends_with("</svg>"));
     }

@@ -26,18 +26,30 @@ fn picture(trace: &Trace) -> Picture {
             loss * 100.0,
         ),
         bands: bands
-            .map(|phase| Band { name: phase.name, seconds: (phase.from_seconds, phase.until_seconds) })
+            .map(|phase| Band {
+                name: phase.name,
+                seconds: (phase.from_seconds, phase.until_seconds),
+                colour: None,
+            })
             .collect(),
+        marks: Vec::new(),
         panels: vec![
             Panel {
                 title: "Bytes per tick and client",
                 unit: "bytes",
+                is_from_zero: true,
                 series: vec![line("sent", BLUE, false, trace, |sample| sample.bytes), budget(trace)],
             },
-            Panel { title: "How long clients are behind", unit: "ms", series: ages(trace) },
+            Panel {
+                title: "How long clients are behind",
+                unit: "ms",
+                is_from_zero: true,
+                series: ages(trace),
+            },
             Panel {
                 title: "Encodes per changed object and tick",
                 unit: "codes",
+                is_from_zero: true,
                 series: vec![
                     line("made", BLUE, false, trace, |sample| sample.encodes),
                     line("clients that see it", GREY, true, trace, |sample| sample.watchers),

@@ -7,9 +7,11 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use netloom_sim::runner::{self, FailedRun, Outcome, RUNS_MAX, Scenario};
 use netloom_sim::scenarios;
+use netloom_sim::scenarios::feel::FeelConfig;
 use netloom_sim::scenarios::replication::TraceConfig;
 use netloom_wire::Micros;
 
+use crate::feel_picture;
 use crate::replication_picture;
 use crate::table::{Table, figure};
 
@@ -29,6 +31,8 @@ Examples:
       shooters near and far, and cheats with time: a table of who hit how often, and how far each was rewound
   netloom sim --scenario replication --plot out.svg --loss 0.05 --rtt-ms 120
       a crowd over such a network: bytes per tick, how old what clients see is, and how many codes are made
+  netloom sim --scenario feel --plot out.svg --loss 0.05 --rtt-ms 120
+      one player over such a network: where things are, where they are shown, and what happened meanwhile
 
 A scenario runs once per seed, in virtual time, and checks every promise on the way. A run that breaks one is printed
 with its seed and the command that replays it, and the command ends with status 1.";
@@ -49,7 +53,7 @@ pub struct SimArgs {
     /// Threads to use; the results do not depend on it [default: all cores]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Draw one evening of the scenario "replication" as SVG into this file, instead of running many
+    /// Draw one evening of the scenario "replication" or "feel" as SVG into this file, instead of running many
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "runs", "threads"])]
     plot: Option<PathBuf>,
     /// With --plot: the share of datagrams that are lost each way, 0 to 0.9 [default: 0.02]
@@ -91,17 +95,15 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, String> {
 
 fn plot(args: &SimArgs, path: &Path) -> Result<ExitCode, String> {
     let name = args.scenario.as_deref().unwrap_or_default();
-    if name != "replication" {
-        return Err(format!(
-            "--plot draws the scenario replication, not \"{name}\": use --scenario replication"
-        ));
-    }
-    let config = TraceConfig {
-        seed: args.seed,
-        loss: args.loss.unwrap_or(0.02),
-        rtt: Micros::from_millis(args.rtt_ms.unwrap_or(80)),
+    let (seed, loss) = (args.seed, args.loss.unwrap_or(0.02));
+    let rtt = Micros::from_millis(args.rtt_ms.unwrap_or(80));
+    let picture = match name {
+        "replication" => replication_picture::draw(TraceConfig { seed, loss, rtt })?,
+        "feel" => feel_picture::draw(FeelConfig { seed, loss, rtt })?,
+        _ => {
+            return Err(format!("--plot draws the scenarios replication and feel, not \"{name}\""));
+        }
     };
-    let picture = replication_picture::draw(config)?;
     std::fs::write(path, picture).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     println!("wrote {}", path.display());
     Ok(ExitCode::SUCCESS)

@@ -82,6 +82,8 @@ pub struct Change {
     pub alias: Alias,
     /// What happened to it.
     pub kind: ChangeKind,
+    /// Whether it was told in full: the server says nothing more of it until it knows that this arrived.
+    pub in_full: bool,
     /// When: the tick of the snapshot, or the one in which it left.
     pub tick: Tick,
     /// If it jumped, a tick before which it did not: the jump lies after that.
@@ -313,6 +315,7 @@ impl ReplicaClient {
             ClientEvent::Entered(alias) | ClientEvent::Refreshed(alias) => (alias, ChangeKind::Entered),
             ClientEvent::Left(alias) => (alias, ChangeKind::Left),
         };
-        self.changes.push(Change { alias, kind, tick, jumped_since: None });
+        let in_full = kind == ChangeKind::Entered;
+        self.changes.push(Change { alias, kind, in_full, tick, jumped_since: None });
     }
 }

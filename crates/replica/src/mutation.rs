@@ -67,11 +67,37 @@ pub enum Mutation {
     StepsUnpaid,
     /// Inputs: what did not come in time is simulated when it comes.
     LateInputTaken,
+    /// Clock: the reading is wherever the line is, forwards or backwards.
+    ReadingJumps,
+    /// Interpolation: without news an object goes on for ever.
+    ExtrapolationUncapped,
+    /// Interpolation: a jump is a way like any other.
+    TeleportSwept,
+    /// Interpolation: what was shown wrong is put right at once.
+    DifferenceUneased,
+    /// Interpolation: silence is never rest.
+    RestUnnoticed,
+    /// Prediction: an offset decays by as much in every frame.
+    OffsetDecaysByFrame,
+    /// Prediction: the step that the server spoke of is run again.
+    AckedInputReplayed,
+    /// Prediction: a step is simulated, and seen with the next one.
+    ReactionLate,
+    /// Prediction: the server's word is noted and not followed.
+    CorrectionIgnored,
+    /// Input clock: early is late.
+    SlackSignTurned,
+    /// Input queue: a step is simulated with the input of the next one.
+    InputOfAnotherStep,
+    /// Events: an event is given as soon as it is there.
+    EventUnawaited,
+    /// Events: of one time, the last comes first.
+    EventOrderTurned,
 }
 
 impl Mutation {
-    /// Every bug.
-    pub const ALL: [Mutation; 30] = {
+    /// Every bug of what is sent and held.
+    pub const ALL: [Mutation; 21] = {
         use Mutation::*;
         [
             StaleEntryApplied,
@@ -95,6 +121,13 @@ impl Mutation {
             AudienceKept,
             RefusalIgnored,
             WaitingUnpaid,
+        ]
+    };
+
+    /// Every bug of when things are seen, shot at and simulated.
+    pub const JUDGED: [Mutation; 9] = {
+        use Mutation::*;
+        [
             ClampOff,
             ViewBelieved,
             ViewUnpaced,
@@ -106,25 +139,26 @@ impl Mutation {
             LateInputTaken,
         ]
     };
-}
 
-impl Mutation {
-    /// Whether it is about time: what is seen, shot at and simulated when.
-    pub fn is_of_time(self) -> bool {
+    /// Every bug of what the player sees and feels.
+    pub const FELT: [Mutation; 13] = {
         use Mutation::*;
-        matches!(
-            self,
-            ClampOff
-                | ViewBelieved
-                | ViewUnpaced
-                | StepBeforeView
-                | PresentJudged
-                | DelayForgotten
-                | InputTakenAgain
-                | StepsUnpaid
-                | LateInputTaken
-        )
-    }
+        [
+            ReadingJumps,
+            ExtrapolationUncapped,
+            TeleportSwept,
+            DifferenceUneased,
+            RestUnnoticed,
+            OffsetDecaysByFrame,
+            AckedInputReplayed,
+            ReactionLate,
+            CorrectionIgnored,
+            SlackSignTurned,
+            InputOfAnotherStep,
+            EventUnawaited,
+            EventOrderTurned,
+        ]
+    };
 }
 
 thread_local! {

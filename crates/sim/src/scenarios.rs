@@ -5,6 +5,7 @@
 mod attack;
 mod crowd;
 pub mod fairness;
+pub mod feel;
 mod liar;
 mod pair;
 mod rate;
@@ -33,6 +34,7 @@ pub const ALL: &[&dyn Scenario] = &[
     &wrap::Wrap,
     &replication::Replication,
     &fairness::Fairness,
+    &feel::Feel,
 ];
 
 /// The scenario of this name.

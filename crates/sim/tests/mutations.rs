@@ -16,6 +16,9 @@ const SEEDS: u64 = 20;
 /// The same for bugs of replication: a random world does not do everything in every run.
 const WORLDS: u64 = 60;
 
+/// The same for bugs that a player feels.
+const NIGHTS: u64 = 40;
+
 /// The scenario that is most likely to catch a bug comes first; the others follow.
 fn hunters(mutation: Mutation) -> [&'static str; 3] {
     match mutation {
@@ -61,17 +64,31 @@ fn every_deliberate_bug_of_connections_is_caught() {
     assert!(escaped.is_empty(), "not caught: {escaped:?}");
 }
 
-#[test]
-fn every_deliberate_bug_of_replication_is_caught() {
-    let escaped = replication::Mutation::ALL.into_iter().filter(|&mutation| {
-        replication::set(mutation);
-        let hunter = if mutation.is_of_time() { "fairness" } else { "replication" };
-        let is_caught = is_caught(mutation, &[hunter], WORLDS);
+/// Runs one scenario against bugs of replication, until each is caught.
+fn check_all_caught(bugs: &[replication::Mutation], scenario: &'static str, seeds: u64) {
+    let escaped = bugs.iter().filter(|bug| {
+        replication::set(**bug);
+        let is_caught = is_caught(bug, &[scenario], seeds);
         replication::set(replication::Mutation::None);
         !is_caught
     });
     let escaped: Vec<_> = escaped.collect();
     assert!(escaped.is_empty(), "not caught: {escaped:?}");
+}
+
+#[test]
+fn every_deliberate_bug_of_replication_is_caught() {
+    check_all_caught(&replication::Mutation::ALL, "replication", WORLDS);
+}
+
+#[test]
+fn every_deliberate_bug_of_what_is_judged_is_caught() {
+    check_all_caught(&replication::Mutation::JUDGED, "fairness", WORLDS);
+}
+
+#[test]
+fn every_deliberate_bug_of_what_is_felt_is_caught() {
+    check_all_caught(&replication::Mutation::FELT, "feel", NIGHTS);
 }
 
 #[test]
@@ -87,5 +104,8 @@ fn without_a_bug_the_same_runs_pass() {
         for seed in 0..WORLDS {
             assert_eq!(caught_by(name, seed), None, "{name} with seed {seed}");
         }
+    }
+    for seed in 0..NIGHTS {
+        assert_eq!(caught_by("feel", seed), None, "feel with seed {seed}");
     }
 }

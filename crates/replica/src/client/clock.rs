@@ -84,6 +84,8 @@ pub struct ServerClock {
     /// When somebody looked again after not having looked for so long.
     pause: (Micros, Micros),
     rtt_us: Option<f64>,
+    /// Since when the reading is a break off the line.
+    off_since: Option<Micros>,
     resync: Option<Resync>,
     resyncs: u32,
 }
@@ -124,8 +126,16 @@ impl ServerClock {
         self.buckets.insert(now, offset);
         let line = self.buckets.offset_at(now).unwrap_or(offset);
         self.lateness.insert(server_time, offset, waited, line);
-        if self.reading.is_none() {
-            self.reading = Some(Reading { us: signed(now) + line, fraction: 0.0 });
+        let target_us = signed(now) + line;
+        let Some(reading) = self.reading else {
+            self.reading = Some(Reading { us: target_us, fraction: 0.0 });
+            return;
+        };
+        // After two breaks in a row the line has moved on by itself, and nothing lies far from it.
+        if (target_us - reading.us).abs() <= BREAK_US {
+            self.off_since = None;
+        } else if now.since(*self.off_since.get_or_insert(now)) >= BREAK_SPAN {
+            self.jump_to(target_us);
         }
     }
 
@@ -149,6 +159,11 @@ impl ServerClock {
         let error_us = (signed(now) + line - reading.us) as f64 - passed_us;
         let limit_us = SLEW_MAX * passed_us;
         let towards_us = (error_us * (passed_us / SETTLE_US).min(1.0)).clamp(-limit_us, limit_us);
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::ReadingJumps) {
+            reading.us = signed(now) + line;
+            return self.reading();
+        }
         let step = reading.fraction + passed_us * (1.0 + self.buckets.drift()) + towards_us;
         let whole = step.floor().max(0.0);
         reading.us = reading.us.saturating_add(whole as i64).min(READING_US_MAX);
@@ -221,15 +236,21 @@ impl ServerClock {
         self.buckets.restart();
         self.lateness.restart();
         self.buckets.insert(now, candidate.highest);
-        let Some(reading) = &mut self.reading else { return };
         let target_us = signed(now) + candidate.highest;
-        let jump_us = target_us - reading.us;
         // A clock of ours that went back moves the line, and the reading has been right all the time.
-        if jump_us.abs() > BREAK_US {
-            *reading = Reading { us: target_us, fraction: 0.0 };
-            self.resync = Some(Resync { jump_us });
-            self.resyncs = self.resyncs.saturating_add(1);
+        if self.reading.is_some_and(|reading| (target_us - reading.us).abs() > BREAK_US) {
+            self.jump_to(target_us);
         }
+    }
+
+    fn jump_to(&mut self, target_us: i64) {
+        let before_us = self.reading.map_or(target_us, |reading| reading.us);
+        // One that nobody has asked about yet is part of this one.
+        let earlier_us = self.resync.map_or(0, |resync| resync.jump_us);
+        self.reading = Some(Reading { us: target_us, fraction: 0.0 });
+        self.off_since = None;
+        self.resync = Some(Resync { jump_us: earlier_us + target_us - before_us });
+        self.resyncs = self.resyncs.saturating_add(1);
     }
 }
 

@@ -152,12 +152,20 @@ impl<E> ViewEvents<E> {
             When::AtView => (time, view_time.since(time)),
         };
         let place = self.waiting.partition_point(|other| other.due <= due);
+        #[cfg(netloom_mutations)]
+        let is_turned = crate::mutation::is(crate::mutation::Mutation::EventOrderTurned);
+        #[cfg(netloom_mutations)]
+        let place = if is_turned { self.waiting.partition_point(|other| other.due < due) } else { place };
         self.waiting.insert(place, Waiting { due, event: DueEvent { time, late, payload } });
         Ok(())
     }
 
     /// The next event that is due when the view shows `view_time`.
     pub fn poll(&mut self, view_time: Micros) -> Option<DueEvent<E>> {
+        #[cfg(netloom_mutations)]
+        let is_unawaited = crate::mutation::is(crate::mutation::Mutation::EventUnawaited);
+        #[cfg(netloom_mutations)]
+        let view_time = if is_unawaited { Micros::MAX } else { view_time };
         let waiting = self.waiting.pop_front_if(|waiting| waiting.due <= view_time)?;
         self.counters.given += 1;
         self.counters.late += u64::from(waiting.event.late > Micros::ZERO);

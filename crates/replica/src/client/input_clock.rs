@@ -19,9 +19,8 @@
 //! steps up to 5 % longer or shorter, until the expected slack is one step and the jitter. Without feedback the lead
 //! follows the clock and the round trip.
 //!
-//! **Slow frames.** A frame that is longer than a step makes several at once, the first of them late. Slacks are of all of
-//! them, so at 30 frames a second half would come less than a step early, and some too late: half of what a frame is longer
-//! than a step is added.
+//! **Frames.** Steps are made in frames. At 30 frames a second every frame makes two, and while the newer one is in time
+//! the older one has been due for a step. What the oldest is late by beyond one step is therefore added to the slack.
 //!
 //! **Breaks.** An error beyond a bound skips steps, or waits if the client is too far ahead. No step is given twice, unless
 //! the server's clock itself broke: then the count starts anew.
@@ -31,7 +30,7 @@ use netloom_wire::{Micros, Tick};
 use super::clock::{ServerClock, signed, unsigned};
 use crate::rate::Rate;
 use crate::setting::SettingError;
-use crate::snapshot::Feedback;
+use crate::snapshot::{Feedback, nearest_tick};
 
 /// How much longer or shorter a step may be.
 const DILATION_MAX: f64 = 0.05;
@@ -52,9 +51,11 @@ const JITTER_MAX: Micros = Micros(150_000);
 const JITTER_SETTLE_US: f64 = 2_000_000.0;
 
 const NO_LEAD: (Tick, f64) = (Tick(0), f64::NAN);
-
-/// A longer frame is a pause, and says nothing of the next one.
-const FRAME_US_MAX: f64 = 100_000.0;
+/// Steps that are made later than this after they were due are a hitch, and not the rate of frames.
+const LATE_US_MAX: f64 = 100_000.0;
+/// How much of a longer lateness counts at once, and how much of a shorter one.
+const LATE_UP: f64 = 0.5;
+const LATE_DOWN: f64 = 0.003;
 
 /// How a client counts its steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -127,8 +128,8 @@ pub struct InputClock {
     route_us: Option<f64>,
     newest_slack: Option<Tick>,
     jitter_us: f64,
-    /// The length of a frame, smoothed.
-    frame_us: f64,
+    /// How late steps are made, at most.
+    late_us: f64,
     /// The breaks of the server's clock so far.
     resyncs: u32,
 }
@@ -174,14 +175,20 @@ impl InputClock {
             route_us: None,
             newest_slack: None,
             jitter_us: 0.0,
-            frame_us: 0.0,
+            late_us: 0.0,
             resyncs: 0,
         })
     }
 
     /// The input for `step` was at the server so many microseconds before it was needed; negative if it came late.
-    /// Old, repeated and unknown steps are ignored.
+    /// Old, repeated and unknown steps are ignored. Of the step only the low 16 bits count, which is what crosses the wire.
     pub fn handle_slack(&mut self, step: Tick, slack_us: i64) {
+        let given = self.position.map_or(step, |position| Tick(position.given as u32));
+        let step = nearest_tick(step.0 as u16, given);
+        #[cfg(netloom_mutations)]
+        let is_turned = crate::mutation::is(crate::mutation::Mutation::SlackSignTurned);
+        #[cfg(netloom_mutations)]
+        let slack_us = if is_turned { -slack_us } else { slack_us };
         if self.newest_slack.is_some_and(|newest| !step.is_newer_than(newest)) {
             return;
         }
@@ -238,8 +245,7 @@ impl InputClock {
 
     /// How early the inputs should come.
     pub fn target_slack(&self) -> Micros {
-        let frame_us = (self.frame_us - self.step_us).max(0.0) / 2.0;
-        Micros((self.step_us + self.jitter_us + frame_us) as u64)
+        Micros((self.step_us.max(self.late_us) + self.jitter_us) as u64)
     }
 
     /// How early the next input is expected to come, in microseconds; `None` without feedback.
@@ -260,9 +266,6 @@ impl InputClock {
         let is_new = self.position.is_none();
         let share = if is_new { 1.0 } else { (passed_us / JITTER_SETTLE_US).min(1.0) };
         self.jitter_us += (measured_us - self.jitter_us) * share;
-        if passed_us <= FRAME_US_MAX {
-            self.frame_us += (passed_us - self.frame_us) * (passed_us / JITTER_SETTLE_US).min(1.0);
-        }
     }
 
     fn steer(&mut self, now: Micros, by_clock_us: i64, passed_us: f64) {
@@ -291,6 +294,11 @@ impl InputClock {
         let skipped = if is_behind { due - count_max } else { 0 };
         let count = (due - skipped).min(count_max);
         let first = position.given + skipped + 1;
+        let late_us = position.us as f64 - first as f64 * step_us;
+        if count > 0 && late_us < LATE_US_MAX {
+            let share = if late_us > self.late_us { LATE_UP } else { LATE_DOWN };
+            self.late_us += (late_us - self.late_us) * share;
+        }
         position.given += skipped + count;
         let lead_us = position.lead_us(now);
         let first = Tick(first as u32);

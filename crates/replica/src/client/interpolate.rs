@@ -13,9 +13,9 @@
 //!   a jump              the state before it until its time, then the one after
 //! ```
 //!
-//! **At rest or starved?** The server sends nothing of what does not change. If a snapshot arrived when the next state of
-//! an object was due and did not bring it, the object rests, and is held. If no snapshot arrived, it is carried on.
-//! How the two differ when news comes after a gap is told in `interpolate/ring.rs`.
+//! **At rest or starved?** The server sends nothing of what does not change. If the snapshot that was due to bring the next
+//! state of an object arrived without it, the object rests, and is held. If it did not arrive, the object is carried on.
+//! Which silence is rest is told in `interpolate/silence.rs`, what becomes of the time of a gap in `interpolate/ring.rs`.
 //!
 //! **No jumps.** Whatever changes the motion that is being shown (a state after a starvation, a late one, the news that
 //! an object stopped) leaves a difference between what was shown and what should have been. That difference is added to
@@ -30,6 +30,7 @@
 mod motion;
 mod ring;
 mod segment;
+mod silence;
 
 use netloom_wire::Micros;
 
@@ -44,6 +45,7 @@ use crate::world::ATTACH_DEPTH_MAX;
 use motion::{AT_EASE, Ease};
 use ring::{Inserted, Knot, Rings};
 use segment::{Segment, length};
+use silence::Silence;
 
 pub use ring::Jump;
 pub use segment::Source;
@@ -52,8 +54,6 @@ pub use segment::Source;
 const STATES_MIN: usize = 12;
 /// The longest that anything is carried on without news.
 pub const EXTRAPOLATION_MAX: Micros = Micros(250_000);
-/// Snapshots that are remembered to know what was silent about an object: the longest delay has as many at 128 a second.
-const SNAPSHOTS: usize = 64;
 
 /// Coordinates beyond this are a mistake: a double tells eighths of a metre apart there. Nor do sums of them overflow.
 const POSITION_METRES_MAX: f64 = 1e15;
@@ -151,9 +151,7 @@ pub struct Interpolator {
     /// In the world; only of those that have a parent.
     worlds: Vec<Pose>,
     shown_us: Option<i64>,
-    snapshots: [i64; SNAPSHOTS],
-    snapshot_next: usize,
-    newest_us: i64,
+    silence: Silence,
     refused: u64,
 }
 
@@ -185,22 +183,14 @@ impl Interpolator {
             poses: Vec::with_capacity(objects),
             worlds: Vec::with_capacity(objects),
             shown_us: None,
-            snapshots: [i64::MIN; SNAPSHOTS],
-            snapshot_next: 0,
-            newest_us: i64::MIN,
+            silence: Silence::new(signed(rate.time_of(1))),
             refused: 0,
         })
     }
 
     /// A snapshot of this time arrived; its states are inserted after this.
     pub fn handle_snapshot(&mut self, time: Micros) {
-        let time_us = signed(time);
-        if self.snapshots.contains(&time_us) {
-            return;
-        }
-        self.snapshots[self.snapshot_next] = time_us;
-        self.snapshot_next = (self.snapshot_next + 1) % SNAPSHOTS;
-        self.newest_us = self.newest_us.max(time_us);
+        self.silence.insert(signed(time));
     }
 
     /// Takes in a state; the first one of a slot makes an object of it. One that is not finite, or farther away than anything
@@ -220,17 +210,22 @@ impl Interpolator {
             pose: Pose { position: state.pose.position, rotation },
             velocity: state.velocity.filter(|velocity| length(*velocity).is_finite()),
             jumped: false,
+            in_full: false,
         };
-        let snapshots = &self.snapshots;
-        let silent_before =
-            |time_us| snapshots.iter().copied().filter(|snapshot_us| *snapshot_us < time_us).max();
-        let inserted = self.rings.insert(row, knot, state.jump, silent_before);
+        let inserted = self.rings.insert(row, knot, state.jump, &self.silence);
         // A newest state changes what is shown only if the view lies beyond the one before.
         let is_seen = inserted == Inserted::Late
             || (inserted == Inserted::Newest && self.flags[row] & (flag::LAST | flag::SHOWN) != flag::SHOWN);
         self.flags[row] |= if is_seen { flag::CHANGED } else { 0 };
         self.flags[row] &= !flag::EMPTY;
         inserted != Inserted::Ignored
+    }
+
+    /// The state of this time, which is inserted next, was told in full: silence around it may be no rest.
+    pub fn note_entry(&mut self, slot: u16, time: Micros) {
+        if let Some(row) = self.row(slot) {
+            self.rings.note_entry(row, signed(time));
+        }
     }
 
     /// The object of a slot is gone. What was attached to it stays where it is shown.
@@ -263,7 +258,7 @@ impl Interpolator {
         while let Some(&slot) = self.slots.last() {
             self.remove(slot);
         }
-        (self.snapshots, self.newest_us, self.shown_us) = ([i64::MIN; SNAPSHOTS], i64::MIN, None);
+        (self.silence, self.shown_us) = (Silence::new(self.interval_us), None);
     }
 
     /// There is an object in `slot`, and from now on its states are relative to `parent`. If it had another one, what is

@@ -44,6 +44,7 @@ use super::ReplicaClient;
 use crate::input::{Input, ViewTime, write_inputs};
 use crate::pose::Pose;
 use crate::rate::parts_at;
+use crate::snapshot::nearest_tick;
 use crate::space::normalized;
 use crate::step::{Describe, Fields};
 use offset::Offset;
@@ -237,11 +238,16 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
         self.step.step(&mut state, &input);
         self.before = self.present;
         self.present = pose_of(&self.step, &state, &mut self.own, self.present);
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::ReactionLate) {
+            self.present = self.before;
+        }
         self.log.push_back(Logged { step, input, state });
         Ok(self.state())
     }
 
-    /// The server says how the object was after a step.
+    /// The server says how the object was after a step. Of the step only the low 16 bits count, which is what crosses the
+    /// wire: the one nearest to the newest here is meant.
     pub fn handle_state(&mut self, step: Tick, server: &S::State) -> Reconciled {
         self.reconcile(step, server, false)
     }
@@ -255,6 +261,7 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
     /// The server has simulated a step and said nothing of the object: inputs up to it are done with. If it is silent for
     /// longer than [`PredictConfig::silence`] while the object has moved here, its last word holds.
     pub fn handle_acked(&mut self, step: Tick) {
+        let step = nearest_tick(step.0 as u16, self.newest());
         if !step.is_newer_than(self.confirmed.0) {
             return;
         }
@@ -296,6 +303,10 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
 
     /// Time passes for the view.
     pub fn advance_view(&mut self, elapsed: Micros) {
+        #[cfg(netloom_mutations)]
+        let is_by_frame = crate::mutation::is(crate::mutation::Mutation::OffsetDecaysByFrame);
+        #[cfg(netloom_mutations)]
+        let elapsed = if is_by_frame { Micros(16_667) } else { elapsed };
         self.offset.decay(elapsed, self.config.decay_per_second);
     }
 
@@ -333,6 +344,7 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
     }
 
     fn reconcile(&mut self, step: Tick, server: &S::State, has_jumped: bool) -> Reconciled {
+        let step = nearest_tick(step.0 as u16, self.newest());
         // The state of a step may come after the news that the step was simulated.
         if !step.is_newer_than(self.told.0) || self.confirmed.0.is_newer_than(step) {
             self.ledger.report.stale += 1;
@@ -344,7 +356,10 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
         self.settle(step);
         describe(&self.step, &self.confirmed.1, &mut self.own);
         describe(&self.step, server, &mut self.servers);
-        if self.ledger.compare(step, &self.own, &self.servers) {
+        let is_same = self.ledger.compare(step, &self.own, &self.servers);
+        #[cfg(netloom_mutations)]
+        let is_same = is_same || crate::mutation::is(crate::mutation::Mutation::CorrectionIgnored);
+        if is_same {
             self.ledger.report.confirmed += 1;
             return Reconciled::Confirmed;
         }
@@ -383,6 +398,10 @@ impl<S: Describe<Input: Clone>> Predictor<S> {
     /// What was predicted up to a step is done with.
     fn settle(&mut self, step: Tick) {
         let count = self.log.partition_point(|logged| !logged.step.is_newer_than(step));
+        #[cfg(netloom_mutations)]
+        let is_kept = crate::mutation::is(crate::mutation::Mutation::AckedInputReplayed);
+        #[cfg(netloom_mutations)]
+        let count = if is_kept { count.saturating_sub(1) } else { count };
         if let Some(last) = self.log.drain(..count).next_back() {
             self.confirmed.1 = last.state;
             self.settled = Some((last.step, last.input));

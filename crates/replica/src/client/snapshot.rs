@@ -120,7 +120,8 @@ impl ReplicaClient {
             }
             object.insert(tick, &words[..class.word_count()], entry.teleport);
             let jumped_since = entry.teleport.then(|| object.entered());
-            self.changes.push(Change { alias: entry.alias, kind: ChangeKind::Updated, tick, jumped_since });
+            let (alias, kind) = (entry.alias, ChangeKind::Updated);
+            self.changes.push(Change { alias, kind, in_full: true, tick, jumped_since });
             return Ok(length);
         }
         let mut object = Box::new(ClientObject::new(entry, tick, class, &words));
@@ -206,7 +207,8 @@ impl ReplicaClient {
             if object.is_in_sight() {
                 let jumped_since = decoded.teleported.then_some(Tick(tick.0.wrapping_sub(newer_age)));
                 let alias = object.alias();
-                self.changes.push(Change { alias, kind: ChangeKind::Updated, tick, jumped_since });
+                let kind = ChangeKind::Updated;
+                self.changes.push(Change { alias, kind, in_full: false, tick, jumped_since });
             }
         }
         reader.finish()?;

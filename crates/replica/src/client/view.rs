@@ -276,6 +276,9 @@ impl View {
         };
         let jump = seat.jump(tick, change.jumped_since);
         self.objects.enter(slot, object.parent());
+        if change.in_full {
+            self.objects.note_entry(slot, time);
+        }
         self.objects.insert(slot, State { time, pose, velocity, jump });
     }
 }

@@ -244,7 +244,11 @@ impl<I: Input> InputQueue<I> {
         if self.next.is_newer_than(step) {
             return None;
         }
-        let kept = self.kept(step).map(|kept| (kept.input.clone(), kept.view));
+        let of = step;
+        #[cfg(netloom_mutations)]
+        let of =
+            if crate::mutation::is(crate::mutation::Mutation::InputOfAnotherStep) { of.next() } else { of };
+        let kept = self.kept(of).map(|kept| (kept.input.clone(), kept.view));
         self.advance(step, kept.is_some(), now);
         if let Some((input, view)) = kept {
             return Some(self.real(step, input, view));

@@ -191,6 +191,28 @@ fn a_suspended_client_whose_clock_stood_still_is_resynced_once_and_says_by_how_m
 }
 
 #[test]
+fn a_client_that_sleeps_again_before_it_noticed_is_where_the_server_is_all_the_same() {
+    let mut route = Route::new(40_000, 0, 0.0, 0.0);
+    route.run(10);
+    let mut clock = route.clock.clone();
+    for frame in 0..300 {
+        let now = Micros(route.now_us + frame * FRAME_US);
+        let line_us = route.server_us(now.0) - 40_000;
+        // Three seconds of sleep, a fifth of a second awake, and three more; what came meanwhile is read at once.
+        let came_us = match frame {
+            12 => (0..60).map(|back| line_us + 6_000_000 - (59 - back) * INTERVAL_US).collect(),
+            frame if frame % 3 != 0 => Vec::new(),
+            frame => vec![line_us + if frame < 12 { 3_000_000 } else { 6_000_000 }],
+        };
+        came_us.into_iter().for_each(|server_us| clock.handle_snapshot(now, Micros(server_us)));
+        clock.advance(now);
+    }
+    let now_us = route.now_us + 299 * FRAME_US;
+    let reading_us = clock.reading().unwrap().0;
+    assert!(reading_us.abs_diff(route.server_us(now_us) - 40_000 + 6_000_000) < 60_000, "{reading_us}");
+}
+
+#[test]
 fn a_paused_client_whose_clock_ran_on_needs_no_resync_and_blames_the_network_for_nothing() {
     let mut route = Route::new(40_000, 10_000, 0.0, 0.0);
     route.run(10);

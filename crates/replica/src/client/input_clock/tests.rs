@@ -152,6 +152,31 @@ fn slack_stays_within_a_step_of_its_target_on_any_route_and_with_drifting_clocks
 }
 
 #[test]
+fn at_30_frames_a_second_the_older_step_of_a_frame_is_in_time_too() {
+    let mut route = Loop::new(100_000, 0, 0.0);
+    for _ in 0..300 {
+        route.frame(2 * FRAME_US);
+    }
+    route.slacks_us.clear();
+    for _ in 0..300 {
+        route.frame(2 * FRAME_US);
+    }
+    let least_us = route.slacks_us.iter().min().unwrap();
+    assert!(*least_us > 0 && *least_us < STEP_US as i64, "{least_us}");
+}
+
+#[test]
+fn a_slack_finds_its_step_by_16_bits() {
+    let mut server = ServerClock::new();
+    server.handle_snapshot(Micros(0), Micros::from_secs(2_000));
+    let mut input = InputClock::new(InputClockConfig::default()).unwrap();
+    let steps = input.poll_steps(Micros(0), &server);
+    assert!(steps.count > 0 && steps.first.0 > 0xffff, "{steps:?}");
+    input.handle_slack(Tick(steps.first.0 & 0xffff), 5_000);
+    assert_eq!(input.expected_slack_us(), Some(5_000));
+}
+
+#[test]
 fn the_steps_of_a_second_are_those_of_the_server_within_the_dilation() {
     let mut game = Loop::new(80_000, 10_000, 150.0);
     game.run(10);

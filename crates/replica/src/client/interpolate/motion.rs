@@ -43,8 +43,7 @@ impl Interpolator {
     /// Whether a snapshot arrived that would have brought a newer state if there were one.
     pub(super) fn is_known_to_rest(&self, row: usize) -> bool {
         let newest = self.rings.knot(row, self.rings.len(row) - 1);
-        let interval_us = self.rings.interval_us(row);
-        self.newest_us >= newest.time_us + interval_us - interval_us / 4
+        self.silence.is_rest(newest.time_us, self.rings.interval_us(row), newest.in_full)
     }
 
     /// What happens at a time, as far as the states tell.
@@ -98,7 +97,12 @@ impl Interpolator {
         let (before, shown) = (self.segments[row], self.poses[row]);
         let segment = self.segment_at(row, shown_us);
         self.segments[row] = segment;
-        if self.passes_jump(row, i64::MIN, shown_us) || self.flags[row] & flag::SHOWN == 0 {
+        // A view so far behind that the states around it had to give way knows nothing of a way from here to there.
+        let is_left_behind = segment.source == Source::Ahead && self.rings.len(row) == self.rings.capacity();
+        let is_new = self.flags[row] & flag::SHOWN == 0;
+        #[cfg(netloom_mutations)]
+        let is_new = is_new || crate::mutation::is(crate::mutation::Mutation::DifferenceUneased);
+        if self.passes_jump(row, i64::MIN, shown_us) || is_left_behind || is_new {
             self.flags[row] &= !flag::EASING;
             return;
         }

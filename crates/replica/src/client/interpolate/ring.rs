@@ -17,11 +17,12 @@
 //!   shown       A ──────────────────────▶ B       it may have moved all the time: bridged
 //! ```
 //!
-//! A snapshot without an object is no proof if the server had too little room for all. An object that was moving is
+//! Which silence proves rest is told in `silence.rs`. None does if the server had too little room for all. An object that was moving is
 //! therefore given the time that it would need at its speed, up to three times its usual interval, and that interval is
 //! learned from the gaps between its states.
 
 use super::segment::length;
+use super::silence::{REST_US, Silence};
 use crate::pose::Pose;
 use crate::space::{UNTURNED, arc_radians};
 
@@ -36,6 +37,8 @@ pub(super) struct Knot {
     pub velocity: Option<[f32; 3]>,
     /// It jumped here.
     pub jumped: bool,
+    /// It was told in full.
+    pub in_full: bool,
 }
 
 const _: () = assert!(size_of::<Knot>() == 80, "the documentation of the module above says so");
@@ -46,10 +49,9 @@ const EMPTY: Knot = Knot {
     pose: Pose { position: [0.0; 3], rotation: UNTURNED },
     velocity: None,
     jumped: false,
+    in_full: false,
 };
 
-/// A gap this long is a rest and teaches nothing about how often an object is sent.
-const REST_US: i64 = 1_000_000;
 /// How much time a motion after a gap may be given, in usual intervals.
 const INTERVALS_MAX: i64 = 3;
 /// Slower is rest: rounding alone makes as much.
@@ -65,6 +67,8 @@ struct Row {
     count: u32,
     /// The time between its states while it moves.
     interval_us: i64,
+    /// The newest state that is known to come in full.
+    entry_us: i64,
 }
 
 /// What an insertion did.
@@ -109,7 +113,7 @@ impl Rings {
     }
 
     pub fn push_row(&mut self, interval_us: i64) {
-        self.rows.push(Row { first: 0, count: 0, interval_us });
+        self.rows.push(Row { first: 0, count: 0, interval_us, entry_us: i64::MIN });
         self.knots.resize(self.rows.len() * self.capacity, EMPTY);
     }
 
@@ -127,6 +131,11 @@ impl Rings {
 
     pub fn interval_us(&self, row: usize) -> i64 {
         self.rows[row].interval_us
+    }
+
+    /// The state of this time comes in full.
+    pub fn note_entry(&mut self, row: usize, time_us: i64) {
+        self.rows[row].entry_us = time_us;
     }
 
     /// The `number`th oldest of a row.
@@ -148,14 +157,8 @@ impl Rings {
         count - later
     }
 
-    /// Takes in a state. `silent_before` knows the time of the newest snapshot before a time that arrived.
-    pub fn insert(
-        &mut self,
-        row: usize,
-        mut knot: Knot,
-        jump: Jump,
-        silent_before: impl Fn(i64) -> Option<i64>,
-    ) -> Inserted {
+    /// Takes in a state.
+    pub fn insert(&mut self, row: usize, mut knot: Knot, jump: Jump, silence: &Silence) -> Inserted {
         let at = self.until(row, knot.time_us);
         let count = self.len(row);
         let is_known = at > 0 && self.knot(row, at - 1).time_us == knot.time_us;
@@ -164,22 +167,27 @@ impl Rings {
         }
         knot.from_us = knot.time_us;
         knot.jumped = jump != Jump::No;
+        knot.in_full = knot.time_us == self.rows[row].entry_us;
         if at > 0 {
-            let (speed, spin) = self.speeds(row, at - 1);
+            let paces = self.paces(row, at - 1);
             let before = *self.knot(row, at - 1);
             if jump == Jump::Repeated {
-                knot.jumped = went_further_than_explained(&before, &knot, speed);
+                knot.jumped = went_further_than_explained(&before, &knot, paces.0);
             }
-            knot.from_us = self.motion_start(row, &before, &knot, (speed, spin), silent_before(knot.time_us));
-            self.learn_interval(row, knot.time_us - before.time_us, at == count);
+            knot.from_us = self.motion_start(row, &before, &knot, paces, silence);
+            let is_usual = at == count && !before.in_full;
+            self.learn_interval(row, knot.time_us - before.time_us, is_usual);
+        }
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::TeleportSwept) {
+            knot.jumped = false;
         }
         let at = self.place_knot(row, at, knot);
         if at + 1 == self.len(row) {
             return Inserted::Newest;
         }
         let after = *self.knot(row, at + 1);
-        let silent_us = silent_before(after.time_us);
-        let from_us = self.motion_start(row, &knot, &after, self.speeds(row, at), silent_us);
+        let from_us = self.motion_start(row, &knot, &after, self.paces(row, at), silence);
         let place = self.place(row, at + 1);
         self.knots[place].from_us = from_us;
         Inserted::Late
@@ -198,21 +206,28 @@ impl Rings {
         (speed, spin)
     }
 
+    /// As [`speeds`](Rings::speeds), of the newest state up to a number that had any: one after a jump and one that was
+    /// told again at rest say nothing of them.
+    fn paces(&self, row: usize, number: usize) -> (f32, f32) {
+        let mut speeds = (0..=number).rev().map(|number| self.speeds(row, number));
+        let has_any = |(speed, spin): &(f32, f32)| *speed > SPEED_MIN || *spin > SPEED_MIN;
+        speeds.find(has_any).unwrap_or_default()
+    }
+
     fn motion_start(
         &self,
         row: usize,
         before: &Knot,
         knot: &Knot,
         (speed, spin): (f32, f32),
-        silent_us: Option<i64>,
+        silence: &Silence,
     ) -> i64 {
         if knot.jumped {
             return knot.time_us;
         }
-        let Some(silent_us) = silent_us.filter(|silent_us| *silent_us > before.time_us) else {
-            return before.time_us;
-        };
         let interval_us = self.rows[row].interval_us;
+        let rested = silence.rest_until(before.time_us, interval_us, before.in_full, knot.time_us);
+        let Some(rest) = rested else { return before.time_us };
         let mut needed_us = interval_us;
         let mut allow = |way: f32, pace: f32| {
             if pace > SPEED_MIN {
@@ -221,16 +236,19 @@ impl Rings {
         };
         allow(length(apart(before, knot)), speed);
         allow(arc_radians(before.pose.rotation, knot.pose.rotation), spin);
-        let needed_us = needed_us.min(INTERVALS_MAX * interval_us);
-        silent_us.min(knot.time_us - needed_us).clamp(before.time_us, knot.time_us - 1)
+        // Who may have moved since is given the time that it needs: told in full, it may have been waited for all the time.
+        let latest_us = knot.time_us - needed_us.min(INTERVALS_MAX * interval_us);
+        let earliest_us = if knot.in_full { before.time_us } else { rest.certain_us.min(latest_us) };
+        let start_us = rest.until_us.min(knot.time_us - needed_us).max(earliest_us);
+        start_us.clamp(before.time_us, knot.time_us - 1)
     }
 
     /// Shorter at once, longer by halves: an object that is sent less often shows it more than once.
-    fn learn_interval(&mut self, row: usize, gap_us: i64, is_newest: bool) {
+    fn learn_interval(&mut self, row: usize, gap_us: i64, is_usual: bool) {
         let interval_us = &mut self.rows[row].interval_us;
-        if is_newest && gap_us < *interval_us {
+        if is_usual && gap_us < *interval_us {
             *interval_us = gap_us;
-        } else if is_newest && gap_us < REST_US {
+        } else if is_usual && gap_us < REST_US {
             *interval_us = gap_us.min(*interval_us + *interval_us / 2 + 1);
         }
     }

@@ -110,6 +110,10 @@ impl Segment {
 
     /// Beyond the newest state: straight on for `seconds_max`, then held.
     pub fn beyond(knot: &Knot, velocity: [f32; 3], seconds_max: f32) -> Segment {
+        #[cfg(netloom_mutations)]
+        let is_uncapped = crate::mutation::is(crate::mutation::Mutation::ExtrapolationUncapped);
+        #[cfg(netloom_mutations)]
+        let seconds_max = if is_uncapped { f32::MAX } else { seconds_max };
         Segment {
             from_us: knot.time_us,
             factor: 1e-6,

@@ -199,7 +199,7 @@ fn a_state_that_was_guessed_wrong_is_eased_to_and_not_jumped_to() {
     for frame in 0..60 {
         if frame == 12 {
             objects.receive(at(5 * INTERVAL_US, 4.2));
-            objects.handle_snapshot(Micros(8 * INTERVAL_US));
+            objects.handle_snapshot(Micros(6 * INTERVAL_US));
         }
         time_us += FRAME_US;
         let next = objects.x_at(time_us);
@@ -225,6 +225,45 @@ fn a_jump_is_not_swept_through_and_cancels_what_is_being_eased() {
     objects.x_at(9 * INTERVAL_US);
     objects.receive(State { jump: Jump::Yes, ..at(8 * INTERVAL_US, -70.0) });
     assert_eq!(objects.x_at(9 * INTERVAL_US + FRAME_US), -70.0);
+}
+
+#[test]
+fn silence_after_an_object_was_told_in_full_is_no_rest() {
+    let mut objects = objects();
+    objects.enter(SLOT, None);
+    objects.note_entry(SLOT, Micros(0));
+    objects.receive(at(0, 0.0));
+    (1..6).for_each(|tick| objects.handle_snapshot(Micros(tick * INTERVAL_US)));
+    objects.receive(at(6 * INTERVAL_US, 6.0));
+    objects.receive(at(7 * INTERVAL_US, 7.0));
+    for tick in 0..=7 {
+        assert!((objects.x_at(tick * INTERVAL_US) - tick as f64).abs() < 1e-5, "tick {tick}");
+    }
+}
+
+#[test]
+fn who_started_while_snapshots_got_lost_comes_at_its_own_pace() {
+    let mut objects = objects();
+    (0..=3).for_each(|tick| objects.receive(at(tick * INTERVAL_US, tick as f64)));
+    // It rests, then it moves for four ticks, of which three get lost and in one the server waits for news of them.
+    [4, 5, 9].into_iter().for_each(|tick| objects.handle_snapshot(Micros(tick * INTERVAL_US)));
+    objects.receive(at(10 * INTERVAL_US, 7.0));
+    for (tick, x) in [(4, 3.0), (6, 3.0), (8, 5.0), (10, 7.0)] {
+        assert!((objects.x_at(tick * INTERVAL_US) - x).abs() < 1e-5, "tick {tick}");
+    }
+}
+
+#[test]
+fn a_jump_that_fell_out_of_the_ring_during_a_pause_is_not_swept() {
+    let mut objects = objects();
+    (0..5).for_each(|tick| objects.receive(at(tick * INTERVAL_US, tick as f64)));
+    objects.x_at(4 * INTERVAL_US);
+    for tick in 5..50 {
+        let jump = if tick == 10 { Jump::Yes } else { Jump::No };
+        let x = tick as f64 + if tick < 10 { 0.0 } else { 500.0 };
+        objects.receive(State { jump, ..at(tick * INTERVAL_US, x) });
+    }
+    assert!((objects.x_at(48 * INTERVAL_US) - 548.0).abs() < 1e-3);
 }
 
 #[test]

@@ -370,6 +370,20 @@ fn steps_wrap() {
 }
 
 #[test]
+fn a_step_of_which_only_16_bits_are_known_is_the_nearest() {
+    // Whoever joins after 18 minutes of 60 steps a second hears of steps by their low bits.
+    let (joined, heard) = (Tick(3 * 65_000), |step: u32| Tick((3 * 65_000 + step) & 0xffff));
+    let mut own = Predictor::new(Run::default(), heard(0), START, PredictConfig::default()).unwrap();
+    (1..=10).for_each(|step| {
+        own.apply_local(joined.plus(step), AHEAD).unwrap();
+    });
+    assert_eq!(own.handle_state(heard(7), &moved(START, 7, AHEAD)), Reconciled::Confirmed);
+    assert_eq!(own.pending(), 3);
+    own.handle_acked(heard(9));
+    assert_eq!((own.pending(), own.newest()), (1, joined.plus(10)));
+}
+
+#[test]
 fn a_server_state_that_is_not_a_number_is_never_seen() {
     let mut own = predictor(PredictConfig::default());
     run(&mut own, 1..=5, AHEAD);
