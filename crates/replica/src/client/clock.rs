@@ -134,7 +134,7 @@ impl ServerClock {
         // After two breaks in a row the line has moved on by itself, and nothing lies far from it.
         if (target_us - reading.us).abs() <= BREAK_US {
             self.off_since = None;
-        } else if now.since(*self.off_since.get_or_insert(now)) >= BREAK_SPAN {
+        } else if waited == Micros::ZERO && now.since(*self.off_since.get_or_insert(now)) >= BREAK_SPAN {
             self.jump_to(target_us);
         }
     }
