@@ -20,7 +20,7 @@
 //! follows the clock and the round trip.
 //!
 //! **Frames.** Steps are made in frames. At 30 frames a second every frame makes two, and while the newer one is in time
-//! the older one has been due for a step. What the oldest is late by beyond one step is therefore added to the slack.
+//! the older one has been due for a step. Most of what the oldest is late by beyond one step is therefore added to the slack.
 //!
 //! **Breaks.** An error beyond a bound skips steps, or waits if the client is too far ahead. No step is given twice, unless
 //! the server's clock itself broke: then the count starts anew.
@@ -56,6 +56,9 @@ const LATE_US_MAX: f64 = 100_000.0;
 /// How much of a longer lateness counts at once, and how much of a shorter one.
 const LATE_UP: f64 = 0.5;
 const LATE_DOWN: f64 = 0.003;
+/// How much of it is waited for. With less, steps starve at 30 frames a second; with more, inputs wait so long that shots
+/// over a long route are older than they may be.
+const LATE_SHARE: f64 = 0.85;
 
 /// How a client counts its steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -245,7 +248,8 @@ impl InputClock {
 
     /// How early the inputs should come.
     pub fn target_slack(&self) -> Micros {
-        Micros((self.step_us.max(self.late_us) + self.jitter_us) as u64)
+        let late_us = (self.late_us - self.step_us).max(0.0) * LATE_SHARE;
+        Micros((self.step_us + late_us + self.jitter_us) as u64)
     }
 
     /// How early the next input is expected to come, in microseconds; `None` without feedback.

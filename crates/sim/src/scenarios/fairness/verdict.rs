@@ -19,7 +19,7 @@ const HIT_PERCENT_MIN: f64 = 80.0;
 /// Targets are judged so near to where they were shown, in the middle over all shots.
 const BESIDE_CM_MAX: f64 = 1.5;
 /// The same where a slow machine's inputs are already beyond the clamp now and then.
-const BESIDE_CM_MAX_AT_CLAMP: f64 = 6.0;
+const BESIDE_CM_MAX_AT_CLAMP: f64 = 9.0;
 /// So many claims of honest players are moved, other than by the clamp. It is one in a thousand, but a client that lost two
 /// snapshots in a row shows the world 160 ms late for some seconds, and the server expects 100 ms and 50 of tolerance.
 const MOVED_PERCENT_MAX: f64 = 8.0;
