@@ -16,6 +16,7 @@ mod walk;
 
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 const AFTER_HELP: &str = "\
@@ -60,14 +61,24 @@ fn main() -> ExitCode {
         eprintln!("warning: this is a debug build; its times mean nothing. Use `cargo run --release`.");
     }
     match (suite.run)(&suites::Options { batches: arguments.batches, quick: arguments.quick }) {
-        Ok(report) if arguments.json => println!("{}", report.json_line()),
-        Ok(report) => print!("{}", report.table()),
+        Ok(report) if arguments.json => print(&format!("{}\n", report.json_line())),
+        Ok(report) => print(&report.table().to_string()),
         Err(error) => {
             eprintln!("error: suite {} has no result: {error}", suite.name);
-            return ExitCode::FAILURE;
+            ExitCode::FAILURE
         }
     }
-    ExitCode::SUCCESS
+}
+
+/// Prints. A reader that has seen enough, as `head` has, is no failure.
+fn print(text: &str) -> ExitCode {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            eprintln!("error: cannot write to standard output: {error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
+    }
 }
 
 #[cfg(test)]

@@ -42,6 +42,11 @@ fn run(options: &Options) -> Result<Report, BenchError> {
     Ok(Report { title: "Netloom time".into(), columns: vec!["netloom"], rows, series: Vec::new(), notes })
 }
 
+/// A row in microseconds, of a time in nanoseconds.
+fn microseconds(label: &'static str, key: &'static str, target: Target, ns: f64) -> Row {
+    Row { label, unit: "us", decimals: 3, target, figures: vec![Figure::new(key, ns / 1e3)] }
+}
+
 fn progress(what: &str) {
     super::progress(SUITE.name, what);
 }

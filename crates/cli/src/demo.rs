@@ -8,6 +8,7 @@ use netloom_sim::scenarios::{Pair, Plan};
 use netloom_sim::world::game;
 use netloom_wire::Micros;
 
+use crate::out;
 use crate::table::{Table, figure};
 
 const SEED: u64 = 1;
@@ -25,13 +26,13 @@ pub fn run() -> Result<ExitCode, String> {
     let mut report = Report::new();
     let mut pair = Pair::connect(SEED, plan).map_err(|failure| failure.to_string())?;
     pair.finish(&mut report).map_err(|failure| failure.to_string())?;
-    println!(
+    out::line(format_args!(
         "Ten seconds of a game between a client and a server, encrypted, in virtual time, over a network with"
-    );
-    println!("40 +- 10 ms each way, 3 % loss and 1 % duplicates (seed {SEED}).\n");
+    ));
+    out::line(format_args!("40 +- 10 ms each way, 3 % loss and 1 % duplicates (seed {SEED}).\n"));
     print_channels(&pair);
     print_measures(&report);
-    println!("Every promise was checked on the way. More: netloom sim --list, netloom --help");
+    out::line(format_args!("Every promise was checked on the way. More: netloom sim --list, netloom --help"));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -48,7 +49,7 @@ fn print_channels(pair: &Pair) {
         let counts = [name.to_owned(), sent.to_string(), delivered.to_string()];
         table.row(counts.into_iter().chain(quantiles));
     }
-    println!("{table}");
+    out::line(format_args!("{table}"));
 }
 
 fn print_measures(report: &Report) {
@@ -56,7 +57,7 @@ fn print_measures(report: &Report) {
     for measure in report.measures().iter().filter(|measure| !is_latency(measure.name)) {
         table.row([measure.name.to_owned(), figure(measure.value), measure.unit.to_owned()]);
     }
-    println!("{table}");
+    out::line(format_args!("{table}"));
 }
 
 /// Latencies stand in the table of the channels already.

@@ -6,6 +6,7 @@
 
 mod demo;
 mod feel_picture;
+mod out;
 mod plot;
 mod replication_picture;
 mod sim;

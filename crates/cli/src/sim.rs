@@ -12,6 +12,7 @@ use netloom_sim::scenarios::replication::TraceConfig;
 use netloom_wire::Micros;
 
 use crate::feel_picture;
+use crate::out;
 use crate::replication_picture;
 use crate::table::{Table, figure};
 
@@ -74,7 +75,7 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, String> {
         for scenario in scenarios::ALL {
             table.row([scenario.name().to_owned(), scenario.about().to_owned()]);
         }
-        print!("{table}");
+        out::print(format_args!("{table}"));
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(path) = &args.plot {
@@ -105,7 +106,7 @@ fn plot(args: &SimArgs, path: &Path) -> Result<ExitCode, String> {
         }
     };
     std::fs::write(path, picture).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-    println!("wrote {}", path.display());
+    out::line(format_args!("wrote {}", path.display()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -143,7 +144,7 @@ fn run_with_progress(scenario: &dyn Scenario, seeds: std::ops::Range<u64>, threa
 
 fn print_summary(scenario: &dyn Scenario, outcome: &Outcome) {
     let failed = outcome.failed.len();
-    println!("{}: {} runs, {failed} failed", scenario.name(), outcome.runs);
+    out::line(format_args!("{}: {} runs, {failed} failed", scenario.name(), outcome.runs));
     let rows = outcome.summary.rows();
     if rows.is_empty() {
         return;
@@ -153,7 +154,7 @@ fn print_summary(scenario: &dyn Scenario, outcome: &Outcome) {
         for row in rows {
             table.row([row.name.to_owned(), figure(row.quantile(0.5)), row.unit.to_owned()]);
         }
-        println!("{table}");
+        out::line(format_args!("{table}"));
         print_table(outcome);
         return;
     }
@@ -162,7 +163,7 @@ fn print_summary(scenario: &dyn Scenario, outcome: &Outcome) {
         let quantiles = [0.0, 0.5, 0.95, 1.0].map(|share| figure(row.quantile(share)));
         table.row(std::iter::once(row.name.to_owned()).chain(quantiles).chain([row.unit.to_owned()]));
     }
-    println!("{table}");
+    out::line(format_args!("{table}"));
     print_table(outcome);
 }
 
@@ -178,7 +179,7 @@ fn print_table(outcome: &Outcome) {
         let values = values.into_iter().map(|value| value.map(figure).unwrap_or_default());
         table.row(std::iter::once(name.to_owned()).chain(values));
     }
-    println!("{table}");
+    out::line(format_args!("{table}"));
 }
 
 fn print_failures(failed: &[FailedRun]) {

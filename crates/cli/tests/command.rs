@@ -1,6 +1,6 @@
 //! What a user sees of the `netloom` command.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 fn netloom(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_netloom")).args(arguments).output().expect("the command starts")
@@ -72,4 +72,16 @@ fn impossible_arguments_are_refused_with_the_allowed_range() {
 #[test]
 fn help_shows_examples() {
     assert!(stdout(&netloom(&["--help"])).contains("netloom sim --scenario lossy --seed 42"));
+}
+
+#[test]
+fn a_reader_that_stops_listening_is_no_error() {
+    for arguments in [&["sim", "--list"][..], &["sim", "--scenario", "clean", "--runs", "2"], &[]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_netloom"));
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output =
+            command.args(arguments).stdout(writer).stderr(Stdio::piped()).output().expect("it starts");
+        assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()), "{arguments:?}");
+    }
 }

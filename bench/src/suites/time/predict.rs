@@ -1,10 +1,10 @@
 //! Prediction: a walker 64 steps ahead of its server, corrected in every one of them.
 
-use super::{Measured, progress};
+use super::{Measured, microseconds, progress};
 use crate::error::BenchError;
 use crate::measure::interleaved;
 use crate::suites::Options;
-use crate::table::{Figure, Row, Target};
+use crate::table::Target;
 use netloom_count::allocations;
 use netloom_replica::client::predict::{PredictConfig, Predictor, Reconciled};
 use netloom_replica::input::INPUT_MESSAGE_BYTES_MAX;
@@ -40,17 +40,10 @@ pub fn measure(options: &Options) -> Result<Measured, BenchError> {
     pushed.verdict()?;
     agreed.verdict()?;
     sending.verdict()?;
-    let row = |label, key, target, ns: f64| Row {
-        label,
-        unit: "us",
-        decimals: 3,
-        target,
-        figures: vec![Figure::new(key, ns / 1e3)],
-    };
     let rows = vec![
-        row("predicted object, 64 steps run again", "predict_us", Target::AtMost(5.0), ns[0]),
-        row("  as the server says", "predict_confirmed_us", Target::None, ns[1]),
-        row("  a message of 64 inputs, both sides", "predict_message_us", Target::None, ns[2]),
+        microseconds("predicted object, 64 steps run again", "predict_us", Target::AtMost(5.0), ns[0]),
+        microseconds("  as the server says", "predict_confirmed_us", Target::None, ns[1]),
+        microseconds("  a message of 64 inputs, both sides", "predict_message_us", Target::None, ns[2]),
     ];
     Ok(Measured { rows, allocations: allocated()?, notes: NOTES })
 }

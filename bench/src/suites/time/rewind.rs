@@ -1,10 +1,10 @@
 //! Lag compensation: shots at 100 capsules that walk, judged at what the shooters saw.
 
-use super::{Measured, progress};
+use super::{Measured, microseconds, progress};
 use crate::error::BenchError;
 use crate::measure::interleaved;
 use crate::suites::Options;
-use crate::table::{Figure, Row, Target};
+use crate::table::Target;
 use crate::walk::Walk;
 use netloom_count::allocations;
 use netloom_replica::codec::Codes;
@@ -55,18 +55,11 @@ pub fn measure(options: &Options) -> Result<Measured, BenchError> {
     for range in [&range, &other, &third, &recorder] {
         range.verdict()?;
     }
-    let row = |label, key, target, ns: f64| Row {
-        label,
-        unit: "us",
-        decimals: 3,
-        target,
-        figures: vec![Figure::new(key, ns / 1e3)],
-    };
     let rows = vec![
-        row("rewound ray over 100 capsules", "rewind_us", Target::AtMost(10.0), ns[0]),
-        row("  all that it passes through", "rewind_all_us", Target::None, ns[1]),
-        row("  a sphere of 5 m instead", "rewind_sphere_us", Target::None, ns[2]),
-        row("  recording a step of 100", "rewind_record_us", Target::None, ns[3]),
+        microseconds("rewound ray over 100 capsules", "rewind_us", Target::AtMost(10.0), ns[0]),
+        microseconds("  all that it passes through", "rewind_all_us", Target::None, ns[1]),
+        microseconds("  a sphere of 5 m instead", "rewind_sphere_us", Target::None, ns[2]),
+        microseconds("  recording a step of 100", "rewind_record_us", Target::None, ns[3]),
     ];
     Ok(Measured { rows, allocations: allocated()?, notes: NOTES })
 }
