@@ -231,6 +231,17 @@ impl ReplicaServer {
         Some(peer.slots.alias(number))
     }
 
+    /// Makes sure that a peer hears of its own objects with the next tick, as [`World::touch`] does for one.
+    pub fn touch_owned(&mut self, peer: ReplicaPeer) {
+        let ReplicaServer { world, peers, .. } = self;
+        let Some(peer) = find(peers, peer) else { return };
+        for &slot in peer.owned() {
+            let Some(index) = world.at(slot as usize).map(|object| object.index()) else { continue };
+            // It was found just now.
+            let _here = world.touch(index);
+        }
+    }
+
     /// How much of what a peer sees it is known to have, and how much that is in all: who has just joined has nothing yet.
     pub fn progress(&self, peer: ReplicaPeer) -> Option<Progress> {
         let peer = self.peers.get(peer.0 as usize)?.as_deref()?;

@@ -11,6 +11,7 @@
 //! ```
 
 use netloom_proto::{ChannelConfig, ChannelKind};
+use netloom_replica::property::PROPERTY_MESSAGE_BYTES_MAX;
 
 /// Greetings, players, ownership, refusals, lobby.
 pub const CONTROL: u8 = 0;
@@ -26,5 +27,8 @@ pub const INPUT: u8 = 4;
 /// The channels of every session.
 pub fn channels() -> Vec<ChannelConfig> {
     use ChannelKind::*;
-    [Priority, Ordered, Unordered, Unreliable, Sequenced].map(ChannelConfig::new).to_vec()
+    let mut channels = [Priority, Ordered, Unordered, Unreliable, Sequenced].map(ChannelConfig::new);
+    // A property of the longest kind, and the byte that says what it is.
+    channels[usize::from(ORDERED)].message_bytes_max = PROPERTY_MESSAGE_BYTES_MAX + 1;
+    channels.to_vec()
 }

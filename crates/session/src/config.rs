@@ -72,7 +72,8 @@ impl Default for ServerConfig {
 impl ServerConfig {
     /// The values of a profile.
     pub fn for_profile(profile: Profile) -> ServerConfig {
-        let mut connection = netloom_proto::Config { channels: channels(), ..netloom_proto::Config::default() };
+        let mut connection =
+            netloom_proto::Config { channels: channels(), ..netloom_proto::Config::default() };
         // A snapshot leaves at once, not in the rhythm of the pacing.
         connection.rate.burst = Micros::from_millis(100);
         let mut listen = ListenConfig::default();

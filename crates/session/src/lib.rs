@@ -3,4 +3,34 @@
 //! A connection carries messages and a replica carries worlds; neither knows of the other. A session puts them together
 //! into what a game is written against: players who join rooms, a world in each room that steps at a fixed rate and is
 //! told to those who may see it, inputs on their way there, and calls in both directions.
+//!
+//! | to find out about | look at |
+//! |---|---|
+//! | what client and server must have in common | [`protocol`] |
+//! | what a game implements | [`game`] |
+//! | what a game can do in its callbacks | [`room`] |
+//! | the server around the rooms | [`server`] |
+//! | the other side | [`client`] |
+//! | settings, and what they default to | [`config`] |
+//! | the bytes of messages | [`message`], [`channel`] and docs/STANDARD.md |
 #![forbid(unsafe_code)]
+
+pub mod channel;
+pub mod client;
+pub mod clock;
+pub mod config;
+pub mod game;
+mod host;
+pub mod message;
+mod outbox;
+pub mod protocol;
+pub mod random;
+pub mod room;
+pub mod server;
+
+pub use client::Client;
+pub use config::{ClientConfig, Profile, RoomConfig, ServerConfig};
+pub use game::{Candidate, Command, Denied, Game, GameError, PlayerId, Rejected};
+pub use protocol::Protocol;
+pub use room::{Room, RoomId};
+pub use server::{Server, ServerEvent};

@@ -402,9 +402,7 @@ impl<'a> ToClient<'a> {
             },
             kind::LEFT => ToClient::Left { player: reader.read_u32()? },
             kind::CALLED => return Ok(ToClient::Call(reader.rest())),
-            kind::CALL_REFUSED => {
-                ToClient::CallRefused { id: reader.read_u16()?, reason: reader.read_u8()? }
-            }
+            kind::CALL_REFUSED => ToClient::CallRefused { id: reader.read_u16()?, reason: reader.read_u8()? },
             kind::LOBBY_NEWS => return Ok(ToClient::Lobby(reader.rest())),
             kind::CLAIMED => {
                 ToClient::Claimed { object: read_alias(&mut reader)?, is_granted: reader.read_bool()? }

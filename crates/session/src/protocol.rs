@@ -172,7 +172,8 @@ mod tests {
         let twice = Protocol::builder("game").class(schema("tank", "a")).class(schema("tank", "b")).build();
         assert_eq!(twice.unwrap_err(), ProtocolError::DuplicateClass("tank".to_owned()));
         assert!(matches!(Protocol::builder("").build(), Err(ProtocolError::Name(_))));
-        let protocol = Protocol::builder("game").class(schema("a", "x")).class(schema("b", "x")).build().unwrap();
+        let protocol =
+            Protocol::builder("game").class(schema("a", "x")).class(schema("b", "x")).build().unwrap();
         assert_eq!(protocol.class_id("b"), Some(ClassId(1)));
         assert_eq!(protocol.class_id("c"), None);
     }

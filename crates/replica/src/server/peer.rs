@@ -139,6 +139,11 @@ impl Peer {
         is_told.then(|| self.held.pages.object(alias.slot.into()))
     }
 
+    /// The places in the world of its own objects.
+    pub fn owned(&self) -> &[u32] {
+        &self.owned
+    }
+
     pub fn new(number: u32, config: PeerConfig, world: &World) -> Peer {
         let mine = world.iter().filter(|object| object.owner() == Some(config.owner));
         Peer {
