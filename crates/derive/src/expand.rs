@@ -3,7 +3,7 @@
 //! Each field gets a constant, its form; everything else asks the form. All of it stands in a block of its own, so that no
 //! name of it meets one of the game's, and what is wrong points at the field.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Type};
@@ -13,7 +13,7 @@ use crate::model::{Audience, Field, Flags, Struct};
 
 pub fn replicated(model: &Struct) -> TokenStream {
     let Struct { ident, krate, name, .. } = model;
-    let forms = model.fields.iter().map(|field| form_constants(field, model.profile));
+    let forms = model.fields.iter().map(|field| form_constant(field, model.profile));
     let mut by_index: Vec<&Field> = model.fields.iter().collect();
     by_index.sort_by_key(|field| field.index);
     let names = by_index.iter().map(|field| &field.name);
@@ -21,15 +21,16 @@ pub fn replicated(model: &Struct) -> TokenStream {
     let writes = model.fields.iter().map(write_field);
     let reads = model.fields.iter().map(read_field);
     let skipped = &model.skipped;
-    let described: Vec<&Field> = model.fields.iter().filter(|field| is_compared(field)).collect();
-    let describes = described.iter().map(|field| describe_field(field));
-    let (spawn, check) = (spawn_defaults(model), check_listed(model, &described));
+    let compared: Vec<&Field> = model.fields.iter().filter(|field| is_compared(field)).collect();
+    let describes = compared.iter().map(|field| describe_field(field));
+    let (settings, spawn, check) = (settings(model), spawn_defaults(model), check_listed(model, &compared));
     quote! {
         #[allow(clippy::all, clippy::pedantic, unused_parens, unused_qualifications)]
         const _: () = {
             use #krate::replicated::__private as __netloom;
 
             #(#forms)*
+            #settings
             #check
 
             #[automatically_derived]
@@ -70,22 +71,35 @@ pub fn replicated(model: &Struct) -> TokenStream {
     }
 }
 
-fn form_name(field: &Field) -> Ident {
-    format_ident!("__NETLOOM_FORM_{}", field.index)
+/// The place of a piece of source, for what is wrong with code made of it. Names in that code mean what they mean in all
+/// other code from here, also where the piece was itself made by a macro.
+fn at(source: &impl Spanned) -> Span {
+    Span::call_site().located_at(source.span())
 }
 
-/// `Form::<T>`, such that a type without it is what the error points at.
-fn form_trait(field: &Field) -> TokenStream {
-    let sent = field.sent();
-    quote_spanned!(sent.span()=> __netloom::Form::<#sent>)
+fn form_name(field: &Field) -> Ident {
+    format_ident!("__NETLOOM_FORM_{}", field.index, span = at(field.sent()))
+}
+
+/// A call of a function of the field's form.
+fn call(field: &Field, function: &str, arguments: TokenStream) -> TokenStream {
+    let (sent, form) = (field.sent(), form_name(field));
+    let function = Ident::new(function, at(sent));
+    quote_spanned!(at(sent)=> __netloom::Form::<#sent>::#function(&#form, #arguments))
 }
 
 fn whole_number(expr: &Expr) -> TokenStream {
-    quote_spanned!(expr.span()=> (#expr) as i128)
+    quote_spanned!(at(expr)=> (#expr) as i128)
 }
 
 fn number(expr: &Expr) -> TokenStream {
-    quote_spanned!(expr.span()=> (#expr) as f64)
+    quote_spanned!(at(expr)=> (#expr) as f64)
+}
+
+fn form_constant(field: &Field, profile: &str) -> TokenStream {
+    let (name, profile) = (form_name(field), Ident::new(profile, Span::call_site()));
+    let (kind, made) = form_parts(&field.form, field.sent(), &profile, &delivery(field));
+    quote!(const #name: #kind = #made;)
 }
 
 /// The type of a form and how it is made.
@@ -95,62 +109,51 @@ fn form_parts(
     profile: &Ident,
     delivery: &TokenStream,
 ) -> (TokenStream, TokenStream) {
-    let named = |name: &str| {
-        let name = Ident::new(name, sent.span());
+    let of_profile = |name: &str| {
+        let name = Ident::new(name, at(sent));
         (quote!(__netloom::#name), quote!(__netloom::#name(__netloom::Profile::#profile)))
+    };
+    let of_bytes = |name: &str, limit: &Expr| {
+        let (name, bytes) = (Ident::new(name, at(limit)), whole_number(limit));
+        (quote!(__netloom::#name), quote_spanned!(at(limit)=> __netloom::#name::new(#bytes, #delivery)))
     };
     match form {
         Form::Plain => (quote!(__netloom::PlainForm), quote!(__netloom::PlainForm)),
         Form::Whole(min, max) => {
             let (first, last) = (whole_number(min), whole_number(max));
-            let made = quote_spanned!(min.span()=> __netloom::Whole::new::<#sent>(#first, #last));
+            let made = quote_spanned!(at(min)=> __netloom::Whole::new::<#sent>(#first, #last));
             (quote!(__netloom::Whole), made)
         }
         Form::Steps { min, max, step, is_angle } => {
             let (first, last, size) = (number(min), number(max), number(step));
-            let made = quote_spanned!(min.span()=> __netloom::Steps::new(#first, #last, #size));
+            let made = quote_spanned!(at(min)=> __netloom::Steps::new(#first, #last, #size));
             match is_angle {
                 true => (quote!(__netloom::Angle), quote!(__netloom::Angle(#made))),
                 false => (quote!(__netloom::Steps), made),
             }
         }
-        Form::Position => named("Place"),
-        Form::Rotation => named("Rotation"),
-        Form::Scale => named("Scale"),
-        Form::Velocity => named("Velocity"),
-        Form::Text(limit) => {
-            let bytes = whole_number(limit);
-            (quote!(__netloom::Text), quote_spanned!(limit.span()=> __netloom::Text::new(#bytes, #delivery)))
-        }
-        Form::Bytes(limit) => {
-            let bytes = whole_number(limit);
-            (
-                quote!(__netloom::Bytes),
-                quote_spanned!(limit.span()=> __netloom::Bytes::new(#bytes, #delivery)),
-            )
-        }
+        Form::Position => of_profile("Place"),
+        Form::Rotation => of_profile("Rotation"),
+        Form::Scale => of_profile("Scale"),
+        Form::Velocity => of_profile("Velocity"),
+        Form::Text(limit) => of_bytes("Text", limit),
+        Form::Bytes(limit) => of_bytes("Bytes", limit),
         Form::Array { count, element, kind } => {
             let (element_type, element_made) = form_parts(element, kind, profile, delivery);
             let bits = match **element {
-                Form::Plain => {
-                    quote_spanned!(kind.span()=> __netloom::element_bits(<#kind as __netloom::PlainField>::ELEMENT))
-                }
+                Form::Plain => quote_spanned! {at(kind)=>
+                    __netloom::element_bits(<#kind as __netloom::PlainField>::ELEMENT)
+                },
                 _ => quote!((#element_made).bits()),
             };
             let count_max = whole_number(count);
-            let bytes = quote_spanned!(count.span()=> __netloom::array_bytes(#count_max, #bits, #delivery));
+            let bytes = quote_spanned!(at(count)=> __netloom::array_bytes(#count_max, #bits, #delivery));
             (
                 quote!(__netloom::Array<#element_type, { #bytes }>),
                 quote!(__netloom::Array::new(#element_made, #count_max)),
             )
         }
     }
-}
-
-fn form_constants(field: &Field, profile: &str) -> TokenStream {
-    let (name, profile) = (form_name(field), Ident::new(profile, field.ident.span()));
-    let (kind, made) = form_parts(&field.form, field.sent(), &profile, &delivery(field));
-    quote!(const #name: #kind = #made;)
 }
 
 fn delivery(field: &Field) -> TokenStream {
@@ -172,41 +175,41 @@ fn sync_flags(flags: Flags) -> TokenStream {
 }
 
 fn schema_field(field: &Field) -> TokenStream {
-    let (name, form, form_trait) = (&field.name, form_name(field), form_trait(field));
+    let (name, kind) = (&field.name, call(field, "kind", TokenStream::new()));
     let (flags, hotness, delivery) = (sync_flags(field.flags), field.hotness, delivery(field));
-    quote!(.with(__netloom::Field::new(#name, #form_trait::kind(&#form), #flags, #hotness).delivered(#delivery)))
+    quote!(.with(__netloom::Field::new(#name, #kind, #flags, #hotness).delivered(#delivery)))
 }
 
 /// The value that is sent, borrowed.
 fn sent_value(field: &Field) -> TokenStream {
     let Field { ident, kind, via, .. } = field;
+    let own = quote!(&self.#ident);
     match via {
-        None => quote!(&self.#ident),
-        Some(via) => quote_spanned! {via.span()=>
-            &<#via as ::core::convert::From<#kind>>::from(::core::clone::Clone::clone(&self.#ident))
+        None => own,
+        Some(via) => quote_spanned! {at(via)=>
+            &<#via as ::core::convert::From<#kind>>::from(::core::clone::Clone::clone(#own))
         },
     }
 }
 
 fn write_field(field: &Field) -> TokenStream {
-    let (form, form_trait, index) = (form_name(field), form_trait(field), field.index);
-    let value = sent_value(field);
-    quote!(let first = first.and(#form_trait::write(&#form, #value, world, object, #index));)
+    let (index, value) = (field.index, sent_value(field));
+    let written = call(field, "write", quote!(#value, world, object, #index));
+    quote!(let first = first.and(#written);)
 }
 
 fn read_field(field: &Field) -> TokenStream {
     let Field { ident, kind, via, index, .. } = field;
-    let (form, form_trait) = (form_name(field), form_trait(field));
-    let sent = quote!(#form_trait::read(&#form, source, #index)?);
+    let read = call(field, "read", quote!(source, #index));
     let value = match via {
-        None => sent,
-        Some(via) => quote_spanned!(via.span()=> <#kind as ::core::convert::From<#via>>::from(#sent)),
+        None => quote!(#read?),
+        Some(via) => quote_spanned!(at(via)=> <#kind as ::core::convert::From<#via>>::from(#read?)),
     };
     if field.flags.audience == Audience::Public {
         return quote!(#ident: #value);
     }
     let flags = sync_flags(field.flags);
-    let default = quote_spanned!(kind.span()=> <#kind as ::core::default::Default>::default());
+    let default = quote_spanned!(at(kind)=> <#kind as ::core::default::Default>::default());
     quote!(#ident: if source.has(#flags) { #value } else { #default })
 }
 
@@ -216,9 +219,9 @@ fn is_compared(field: &Field) -> bool {
 }
 
 fn describe_field(field: &Field) -> TokenStream {
-    let (form, form_trait, name) = (form_name(field), form_trait(field), &field.name);
-    let value = sent_value(field);
-    quote!(#form_trait::describe(&#form, #name, #value, fields);)
+    let (name, value) = (&field.name, sent_value(field));
+    let described = call(field, "describe", quote!(#name, #value, fields));
+    quote!(#described;)
 }
 
 /// How many values a field lists for comparison.
@@ -232,31 +235,37 @@ fn listed(field: &Field) -> TokenStream {
     }
 }
 
-fn check_listed(model: &Struct, described: &[&Field]) -> TokenStream {
+fn check_listed(model: &Struct, compared: &[&Field]) -> TokenStream {
     let Some(predict) = &model.predict else { return TokenStream::new() };
-    let counts = described.iter().map(|field| listed(field));
-    quote_spanned!(predict.span()=> const _: () = __netloom::check_listed(0 #(+ #counts)*);)
+    let counts = compared.iter().map(|field| listed(field));
+    quote_spanned!(at(predict)=> const _: () = __netloom::check_listed(0 #(+ #counts)*);)
+}
+
+/// The settings of the struct as constants, so that a wrong one does not compile.
+fn settings(model: &Struct) -> TokenStream {
+    let setting = |name: &str, value: &Option<Expr>, check: &str, default: TokenStream| {
+        let name = Ident::new(name, Span::call_site());
+        let made = value.as_ref().map_or(default, |value| {
+            let (check, number) = (Ident::new(check, at(value)), number(value));
+            quote_spanned!(at(value)=> __netloom::#check(#number))
+        });
+        quote!(const #name: f32 = #made;)
+    };
+    let priority = setting("__NETLOOM_PRIORITY", &model.priority, "priority", quote!(1.0));
+    let radius = setting("__NETLOOM_RADIUS", &model.radius, "radius", quote!(f32::INFINITY));
+    let weight = setting("__NETLOOM_WEIGHT", &model.weight, "weight", quote!(1.0));
+    quote!(#priority #radius #weight)
 }
 
 fn spawn_defaults(model: &Struct) -> TokenStream {
-    let setting = |value: &Option<Expr>, check: &str, default: TokenStream| match value {
-        Some(value) => {
-            let (check, value) = (Ident::new(check, value.span()), number(value));
-            quote_spanned!(value.span()=> const { __netloom::#check(#value) })
-        }
-        None => default,
-    };
-    let priority = setting(&model.priority, "priority", quote!(1.0));
-    let radius = setting(&model.radius, "radius", quote!(f32::INFINITY));
-    let weight = setting(&model.weight, "weight", quote!(1.0));
-    let profile = Ident::new(model.profile, model.ident.span());
+    let profile = Ident::new(model.profile, Span::call_site());
     let predict = model.predict.is_some();
     quote! {
         __netloom::SpawnDefaults {
             profile: __netloom::Profile::#profile,
-            priority: #priority,
-            relevance_radius: #radius,
-            kind_weight: #weight,
+            priority: __NETLOOM_PRIORITY,
+            relevance_radius: __NETLOOM_RADIUS,
+            kind_weight: __NETLOOM_WEIGHT,
             predict: #predict,
         }
     }

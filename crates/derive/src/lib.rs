@@ -134,9 +134,8 @@ pub fn derive_replicated(input: TokenStream) -> TokenStream {
 /// Makes an enum without data a choice: implements `Choice` for it, so that it can be a field of a replicated struct, or an
 /// element of an array in one, without any attribute. It must be `Copy`.
 ///
-/// Both sides number the variants in the order in which they are declared, whatever their discriminants. A variant put in
-/// between changes the meaning of those after it, one at the end does not; either changes the schema, which the handshake
-/// notices unless the names of fields and the number of variants are the same as before.
+/// The variants are numbered in the order in which they are declared, whatever their discriminants. One more or less changes
+/// the schema, which the handshake notices; another order does not, so both sides must be built from the same one.
 ///
 /// ```
 /// use netloom_session::replicated::Choice;

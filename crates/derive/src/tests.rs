@@ -147,7 +147,7 @@ fn an_attribute_on_a_type_that_it_is_not_for_is_refused_at_the_type() {
 }
 
 #[test]
-fn attributes_that_contradict_each_other_are_refused_at_the_second() {
+fn attributes_that_contradict_each_other_are_refused_at_one_of_them() {
     for (attributes, kind, at, message) in [
         ("postion", "[f32; 3]", "postion", "unknown attribute `postion`, known here are `position`"),
         ("owner, owner", "u8", "owner", "`owner` is given twice"),

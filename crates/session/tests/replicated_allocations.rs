@@ -53,7 +53,7 @@ fn writing_and_describing_in_the_steady_state_allocates_nothing() {
         ship.digits[3] = (tick % 10) as u8;
         ship.orders[7] = tick.into();
         ship.title.clear();
-        ship.title.push_str(if tick % 2 == 0 { "an even ship" } else { "an odd one" });
+        ship.title.push_str(if tick.is_multiple_of(2) { "an even ship" } else { "an odd one" });
         objects.iter().for_each(|object| ship.write(world, *object).unwrap());
         world.commit(Tick(tick)).unwrap();
     };

@@ -27,7 +27,7 @@ use netloom_wire::{Profile, SectorOrigin};
 #[diagnostic::on_unimplemented(
     message = "a field of type `{T}` cannot be sent as its attributes say",
     label = "`{T}` does not fit the attributes",
-    note = "range: integers, or with step: f32 and f64; text: String; bytes: Vec<u8>; array: Vec of numbers, choices or names",
+    note = "range: integers, or with step: f32 and f64; text: String; bytes: Vec<u8>; array: Vec of numbers or names",
     note = "position, velocity, scale: [f32; 3], [f64; 3], [f32; 2] or [f64; 2]; rotation: [f32; 4] or [f64; 4]",
     note = "without any: bool, u8, i8, u16, i16, u64, f32, Name, and enums with #[derive(Choice)]",
     note = "for a type of your own or of a maths library, name one of these with `via`, into and from which it converts"
@@ -74,55 +74,55 @@ pub trait ElementForm<T> {
 
 /// Where a value is read from: an object of the server, or what a client holds of it.
 #[derive(Clone, Copy)]
-pub struct Source<'a>(From<'a>);
+pub struct Source<'a>(Side<'a>);
 
 #[derive(Clone, Copy)]
-enum From<'a> {
-    World(Object<'a>),
+enum Side<'a> {
+    Server(Object<'a>),
     Client(&'a ClientObject, &'a Class),
 }
 
 impl<'a> Source<'a> {
     /// An object of the server, of which every field is there.
     pub fn world(object: Object<'a>) -> Source<'a> {
-        Source(From::World(object))
+        Source(Side::Server(object))
     }
 
     /// An object of a client; `None` if it is not of this class.
     pub fn client(object: &'a ClientObject, class: &'a Class) -> Option<Source<'a>> {
         let fits = object.words().len() == class.word_count();
-        fits.then_some(Source(From::Client(object, class)))
+        fits.then_some(Source(Side::Client(object, class)))
     }
 
     /// Whether fields with these flags are there.
     pub fn has(&self, flags: SyncFlags) -> bool {
         match self.0 {
-            From::World(_) => true,
-            From::Client(object, _) => flags.reaches(object.audience()),
+            Side::Server(_) => true,
+            Side::Client(object, _) => flags.reaches(object.audience()),
         }
     }
 
     /// The value of a field.
     pub fn value(&self, field: usize) -> Option<Value<'a>> {
         match self.0 {
-            From::World(object) => object.get(field),
-            From::Client(object, class) => object.value(class, field),
+            Side::Server(object) => object.get(field),
+            Side::Client(object, class) => object.value(class, field),
         }
     }
 
     /// How position and rotation are quantized.
     pub fn profile(&self) -> Profile {
         match self.0 {
-            From::World(object) => object.profile(),
-            From::Client(object, _) => object.profile(),
+            Side::Server(object) => object.profile(),
+            Side::Client(object, _) => object.profile(),
         }
     }
 
     /// What the position is relative to: nothing but the parent if there is one.
     pub fn origin(&self) -> SectorOrigin {
         let (is_attached, origin) = match self.0 {
-            From::World(object) => (object.parent().is_some(), object.origin()),
-            From::Client(object, _) => (object.parent().is_some(), object.origin()),
+            Side::Server(object) => (object.parent().is_some(), object.origin()),
+            Side::Client(object, _) => (object.parent().is_some(), object.origin()),
         };
         if is_attached { SectorOrigin::default() } else { origin }
     }

@@ -221,6 +221,11 @@ impl<T: Float> Form<T> for Angle {
 }
 
 /// The integers of Rust up to 64 bits.
+#[diagnostic::on_unimplemented(
+    message = "`range` without `step` is for integers, and `{Self}` is none",
+    label = "`{Self}` is no integer",
+    note = "a range of floats needs a step: `range = -1.0..=1.0, step = 0.01`"
+)]
 pub trait Integer: Copy + sealed::Sealed {
     /// The smallest.
     const LOWEST: i128;
@@ -235,6 +240,10 @@ pub trait Integer: Copy + sealed::Sealed {
 }
 
 /// The floats of Rust.
+#[diagnostic::on_unimplemented(
+    message = "`range` with `step` is for f32 and f64, and `{Self}` is neither",
+    label = "`{Self}` is no float"
+)]
 pub trait Float: Copy + sealed::Sealed {
     /// The same number.
     fn to_f64(self) -> f64;

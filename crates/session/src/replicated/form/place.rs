@@ -115,6 +115,11 @@ fn singles(xyz: [f64; 3]) -> [f32; 3] {
 }
 
 /// Two or three coordinates of singles or doubles.
+#[diagnostic::on_unimplemented(
+    message = "`position`, `velocity` and `scale` are for arrays of floats, and `{Self}` is none",
+    label = "`{Self}` is not [f32; 3], [f64; 3], [f32; 2] or [f64; 2]",
+    note = "a type that converts from and into one of these is sent with `via = [f32; 3]`"
+)]
 pub trait Coordinates: Copy + sealed::Sealed {
     /// All three, the last of which may be missing.
     fn to_xyz(self, missing: f64) -> [f64; 3];
@@ -124,6 +129,11 @@ pub trait Coordinates: Copy + sealed::Sealed {
 }
 
 /// Four components of singles or doubles.
+#[diagnostic::on_unimplemented(
+    message = "`rotation` is for a quaternion x y z w, and `{Self}` is none",
+    label = "`{Self}` is neither [f32; 4] nor [f64; 4]",
+    note = "a type that converts from and into one of these is sent with `via = [f32; 4]`"
+)]
 pub trait Quaternion: Copy + sealed::Sealed {
     /// As singles.
     fn to_singles(self) -> [f32; 4];
