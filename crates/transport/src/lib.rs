@@ -33,6 +33,7 @@ pub mod link;
 pub mod memory;
 pub mod poll;
 pub mod rng;
+mod stream;
 #[cfg(target_os = "linux")]
 mod sys;
 pub mod tcp;

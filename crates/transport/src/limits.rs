@@ -12,3 +12,10 @@ pub(crate) const RECEIVE_ERRORS_MAX: usize = 64;
 
 /// Connections that one `receive` accepts: a flood of them must not keep a server from its players.
 pub(crate) const ACCEPTS_PER_RECEIVE_MAX: usize = 64;
+
+/// What one read of a stream takes at least, if it is there: several datagrams.
+pub(crate) const READ_BYTES: usize = 16 << 10;
+
+/// What a peer may still send after this side has said its last word. Closing a stream with something unread in it would
+/// take the last word away from the peer.
+pub(crate) const LEAVING_BYTES_MAX: usize = 256 << 10;
