@@ -13,7 +13,7 @@ use netloom_wire::Micros;
 use netloom_wire::bytes::KEPT_CAPACITY_BYTES;
 use ring::rand::{SecureRandom, SystemRandom};
 
-use super::frame::{FRAME_HEADER_BYTES_MAX, Opcode, Role, write_frame};
+use super::frame::{CONTROL_BYTES_MAX, FRAME_HEADER_BYTES_MAX, Opcode, Role, write_frame};
 use super::message::{Incoming, MessageReader};
 use super::upgrade::{self, Answer, Origins};
 use crate::http::{Body, HeadError, Request, Response, head_length};
@@ -191,7 +191,7 @@ impl WebSocketCodec {
         while delivery.has_room() {
             let violation = |error| Ending::Closed(CloseReason::NotWebSocket(error));
             // A pong is written while the reader still holds the ping.
-            let mut ping = [0; super::frame::CONTROL_BYTES_MAX];
+            let mut ping = [0; CONTROL_BYTES_MAX];
             let ping_bytes = match self.reader.poll().map_err(violation)? {
                 None => break,
                 Some(Incoming::Pong) => continue,
@@ -362,6 +362,7 @@ impl Codec for WebSocketCodec {
         if let Some((code, text)) = code_and_text {
             payload.extend_from_slice(&code.to_be_bytes());
             payload.extend_from_slice(text.as_bytes());
+            payload.truncate(CONTROL_BYTES_MAX);
         }
         let is_said = self.write(&mut shared.masks, Opcode::Close, &payload);
         is_said.then_some(CLOSE_STAY)

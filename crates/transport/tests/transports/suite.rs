@@ -25,7 +25,8 @@ macro_rules! suite {
 }
 
 suite!(
-    [memory, udp, udp_v6, udp_one_at_a_time, tcp, tcp_v6, conditioned_memory, conditioned_udp, conditioned_tcp]
+    [memory, udp, udp_v6, udp_one_at_a_time, tcp, tcp_v6, websocket, websocket_v6,
+     conditioned_memory, conditioned_udp, conditioned_tcp, conditioned_websocket]
     [
         a_datagram_comes_back,
         a_batch_arrives_whole_with_its_senders_address,
