@@ -3,7 +3,7 @@
 //! A stream loses nothing and keeps everything in order, and that is its fault: what is sent to a peer that does not read
 //! piles up, and what arrives in the end is old. So little is allowed to pile up: in the system by `TCP_NOTSENT_LOWAT`, in
 //! this process by [`TcpConfig::unsent_bytes_max`] for each peer. Beyond it datagrams are dropped whole, and the peer is
-//! [reported as slow](TransportEvent::Slow); [`status`](Transport::status) tells the room before that. A sender of states
+//! [reported as slow](crate::TransportEvent::Slow); [`status`](crate::Transport::status) tells the room before that. A sender of states
 //! should wait until nothing is unsent and then send the newest.
 //!
 //! ```text

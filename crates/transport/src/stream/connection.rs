@@ -293,7 +293,7 @@ impl<C: Codec> Connection<C> {
     }
 
     /// The end: what waits is written if that needs no waiting, and the peer reads the end after it.
-    pub fn finish(mut self: Box<Self>, registry: &Registry) {
+    pub fn finish(mut self, registry: &Registry) {
         // The connection ends in any case; what cannot be written any more was going to be lost.
         let _ = self.stream.write(self.codec.unsent());
         let _ = self.stream.shutdown(Shutdown::Write);

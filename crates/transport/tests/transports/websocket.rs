@@ -300,10 +300,7 @@ fn a_peer_that_floods_after_the_goodbye_is_cut_off() {
     client.stream.set_nonblocking(true).unwrap();
     rig.until("the end of its patience", |server, _| {
         server.receive(Micros::ZERO, &mut batch).unwrap();
-        match client.stream.write(&[0; 4_096]) {
-            Ok(_) => false,
-            Err(error) => error.kind() != ErrorKind::WouldBlock,
-        }
+        client.stream.write_all(&[0; 4_096]).is_err_and(|error| error.kind() != ErrorKind::WouldBlock)
     });
 }
 
