@@ -12,6 +12,7 @@
 //! | [`wire_entropy`] | code tables and coded symbols | the same |
 //! | [`wire_delta`] | runs, masks and residuals | the value survives a round trip, predictions stay in range |
 //! | [`wire_stream`] | a framed stream in pieces, classic datagrams | pieces do not matter, memory is bounded |
+//! | [`websocket_frames`] | a WebSocket's frames in pieces, the requests and responses before them | pieces do not matter, memory is bounded, who is let in is answered as asked |
 //! | [`proto_header`] | a packet header | what parses writes back to the same bytes |
 //! | [`proto_frames`] | a payload or a block | the same |
 //! | [`proto_handshake`] | the five handshake packets | the same |
@@ -39,6 +40,7 @@ mod input;
 mod proto;
 mod replica;
 pub mod seeds;
+mod transport;
 mod wire;
 
 pub use proto::{
@@ -47,19 +49,21 @@ pub use proto::{
 pub use replica::{
     replica_codec, replica_entry, replica_input, replica_pair, replica_property, replica_snapshot,
 };
+pub use transport::websocket_frames;
 pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_schema, wire_stream};
 
 /// A function that arbitrary bytes must not make panic.
 pub type Body = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Body); 18] = [
+pub const TARGETS: [(&str, Body); 19] = [
     ("wire_primitives", wire_primitives),
     ("wire_record", wire_record),
     ("wire_schema", wire_schema),
     ("wire_entropy", wire_entropy),
     ("wire_delta", wire_delta),
     ("wire_stream", wire_stream),
+    ("websocket_frames", websocket_frames),
     ("proto_header", proto_header),
     ("proto_frames", proto_frames),
     ("proto_handshake", proto_handshake),

@@ -29,6 +29,12 @@ pub struct Counters {
     pub connections_opened: u64,
     /// Connections that ended, for whatever reason.
     pub connections_closed: u64,
+    /// Connections that were accepted and never became a peer's: what they asked for was refused, or they asked too slowly.
+    pub greetings_failed: u64,
+    /// Plain HTTP requests that were answered.
+    pub http_requests: u64,
+    /// Pings that were not answered, because there were too many.
+    pub pings_ignored: u64,
     /// Connections not accepted, because there were too many or too many from one address.
     pub connections_refused: u64,
 }
