@@ -99,6 +99,14 @@ impl Line {
         }
     }
 
+    /// Lets go of a peer: on a stream, the stream ends.
+    pub fn close(&mut self, peer: SocketAddr) {
+        match self {
+            Line::Direct(direct) => direct.close(peer),
+            Line::Threaded(threaded) => threaded.close(peer),
+        }
+    }
+
     /// What happened so far, over all transports.
     pub fn counters(&self) -> Counters {
         match self {

@@ -1,8 +1,9 @@
 //! Transports that the calling thread drives.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-use netloom_transport::{Batch, Counters, PeerState, Transport, TransportError};
+use netloom_transport::{Batch, Counters, PeerAddress, PeerState, Transport, TransportError, TransportEvent};
 use netloom_wire::Micros;
 
 use super::{sum, tagged, untagged};
@@ -18,14 +19,45 @@ const LOOK_AROUND: Micros = Micros::from_millis(1);
 pub(super) struct Lane {
     pub transport: Box<dyn Transport>,
     pub batch: Batch,
-    pub is_stream: bool,
+    is_stream: bool,
+    /// Who is connected, on a stream.
+    open: BTreeSet<PeerAddress>,
 }
 
 impl Lane {
     pub fn new(transport: Box<dyn Transport>) -> Result<Lane, TransportError> {
         let capabilities = transport.capabilities();
         let batch = Batch::new(BATCH, capabilities.mtu_bytes)?;
-        Ok(Lane { transport, batch, is_stream: capabilities.reliable && capabilities.ordered })
+        let is_stream = capabilities.reliable && capabilities.ordered;
+        Ok(Lane { transport, batch, is_stream, open: BTreeSet::new() })
+    }
+
+    /// Who came and went.
+    pub fn follow_peers(&mut self) {
+        while let Some(event) = self.transport.poll_event() {
+            match event {
+                TransportEvent::Opened(peer) if self.is_stream => drop(self.open.insert(peer)),
+                TransportEvent::Closed { peer, reason } => {
+                    tracing::debug!(%peer, %reason, "a stream closed");
+                    self.open.remove(&peer);
+                }
+                TransportEvent::Slow { peer, unsent_bytes } => {
+                    tracing::warn!(%peer, unsent_bytes, "a peer reads too slowly");
+                }
+                TransportEvent::Opened(_) | TransportEvent::Unreachable(_) => {}
+            }
+        }
+    }
+
+    /// Ends the stream of a peer.
+    pub fn close(&mut self, peer: PeerAddress) {
+        self.transport.disconnect(peer);
+        self.open.remove(&peer);
+    }
+
+    /// Those on streams who have something unsent.
+    pub fn congested(&self) -> impl Iterator<Item = PeerAddress> {
+        self.open.iter().copied().filter(|peer| self.is_congested(*peer))
     }
 
     /// Sends what is in the batch. What would block is lost, as on any network: the connection sends it again.
@@ -43,7 +75,7 @@ impl Lane {
     }
 
     /// Whether a peer on a stream has something unsent.
-    pub fn is_congested(&self, peer: netloom_transport::PeerAddress) -> bool {
+    pub fn is_congested(&self, peer: PeerAddress) -> bool {
         if !self.is_stream {
             return false;
         }
@@ -82,7 +114,7 @@ impl Direct {
                     break;
                 }
             }
-            while lane.transport.poll_event().is_some() {}
+            lane.follow_peers();
         }
         Ok(())
     }
@@ -115,6 +147,13 @@ impl Direct {
             }
         }
         self.lanes.iter_mut().try_for_each(|lane| lane.flush(now))
+    }
+
+    pub fn close(&mut self, peer: SocketAddr) {
+        let (number, peer) = untagged(peer);
+        if let Some(lane) = self.lanes.get_mut(number) {
+            lane.close(peer);
+        }
     }
 
     pub fn wait(&mut self, now: Micros, deadline: Micros) -> Result<(), TransportError> {

@@ -23,7 +23,7 @@ const IO_SLEEP_MAX: Micros = Micros::from_millis(50);
 /// How often streams are asked whether they keep up.
 const CONGESTION_INTERVAL: Micros = Micros::from_millis(10);
 
-/// A datagram in a ring.
+/// A datagram in a ring; an empty one says that the stream of the peer is to be closed.
 struct Packet {
     at: Micros,
     peer: SocketAddr,
@@ -97,9 +97,7 @@ impl Threaded {
         while let Some((peer, length)) = next(&mut self.slot[..]) {
             let (number, _) = untagged(peer);
             let Some(lane) = self.lanes.get_mut(number) else { continue };
-            let packet = Packet { at: Micros::ZERO, peer, length, bytes: *self.slot };
-            lane.dropped += u64::from(lane.outgoing.push(packet).is_err());
-            lane.is_woken = true;
+            lane.push(Packet { at: Micros::ZERO, peer, length, bytes: *self.slot });
         }
         for lane in &mut self.lanes {
             if std::mem::take(&mut lane.is_woken) {
@@ -107,6 +105,13 @@ impl Threaded {
             }
         }
         Ok(())
+    }
+
+    pub fn close(&mut self, peer: SocketAddr) {
+        let (number, _) = untagged(peer);
+        if let Some(lane) = self.lanes.get_mut(number) {
+            lane.push(Packet { at: Micros::ZERO, peer, length: 0, bytes: [0; DATAGRAM_BYTES] });
+        }
     }
 
     /// Sleeps until an I/O thread has something, or until `deadline`.
@@ -129,7 +134,7 @@ impl Threaded {
         sum(self.lanes.iter().map(|lane| {
             let dropped = lane.dropped + lane.shared.dropped.load(Ordering::Relaxed);
             let counters = *lock(&lane.shared.counters);
-            Counters { dropped: counters.dropped + dropped, ..counters }
+            Counters { dropped_slow: counters.dropped_slow + dropped, ..counters }
         }))
     }
 }
@@ -146,6 +151,11 @@ impl Drop for Lines {
 }
 
 impl Lines {
+    fn push(&mut self, packet: Packet) {
+        self.dropped += u64::from(self.outgoing.push(packet).is_err());
+        self.is_woken = true;
+    }
+
     fn start(number: usize, lane: Lane, clock: Clock) -> Lines {
         let (to_game, incoming) = RingBuffer::new(RING_DATAGRAMS);
         let (outgoing, from_game) = RingBuffer::new(RING_DATAGRAMS);
@@ -200,8 +210,14 @@ impl Io {
     fn send(&mut self) -> Result<(), TransportError> {
         while let Ok(packet) = self.from_game.pop() {
             let (_, peer) = untagged(packet.peer);
-            if let Some(bytes) = packet.bytes.get(..packet.length) {
-                self.lane.batch.push(peer, bytes);
+            match packet.bytes.get(..packet.length) {
+                Some([]) => {
+                    // What was sent before goes out before.
+                    self.lane.flush(self.clock.now())?;
+                    self.lane.close(peer);
+                }
+                Some(bytes) => drop(self.lane.batch.push(peer, bytes)),
+                None => {}
             }
             if self.lane.batch.is_full() {
                 self.lane.flush(self.clock.now())?;
@@ -230,7 +246,7 @@ impl Io {
                 }
             }
             self.lane.batch.clear();
-            while self.lane.transport.poll_event().is_some() {}
+            self.lane.follow_peers();
             has_arrived |= count > 0;
             // A full ring is the game's to empty: more would only be dropped.
             if count == 0 || self.to_game.is_full() {
@@ -241,13 +257,9 @@ impl Io {
 
     fn look_at_streams(&mut self) {
         *lock(&self.shared.counters) = self.lane.transport.counters();
-        if !self.lane.is_stream {
-            return;
-        }
-        let lane = &self.lane;
         let mut congested = lock(&self.shared.congested);
         congested.clear();
-        congested.extend(lane.transport.peers().filter(|peer| lane.is_congested(*peer)));
+        congested.extend(self.lane.congested());
         self.shared.has_congested.store(!congested.is_empty(), Ordering::Relaxed);
     }
 }

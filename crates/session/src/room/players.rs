@@ -123,6 +123,7 @@ impl Room {
             view_delay: Micros::from_millis(100),
             acked: None,
             is_viewing: false,
+            is_held: false,
         };
         self.tell_joined(player, peer, name, is_spectator);
         self.seats.insert(player, seat);
@@ -158,6 +159,13 @@ impl Room {
             let Seat { is_spectator, .. } = *seat;
             let message = ToClient::Joined { player: id.0, is_spectator, name: &seat.name };
             outbox.push([peer], CONTROL, &message);
+        }
+    }
+
+    /// Whether snapshots to a player wait.
+    pub(crate) fn set_held(&mut self, player: PlayerId, is_held: bool) {
+        if let Some(seat) = self.seats.get_mut(&player) {
+            seat.is_held = is_held;
         }
     }
 

@@ -29,12 +29,14 @@ pub(crate) struct Seat {
     /// Whether the client said that it is ready for snapshots: one that comes before the welcome would be acknowledged by
     /// the connection and never read.
     pub is_viewing: bool,
+    /// Whether older bytes wait in this process.
+    pub is_held: bool,
 }
 
 impl Seat {
-    /// The connection, if it is ready for snapshots.
+    /// The connection, if it is to get snapshots now.
     pub fn viewer(&self) -> Option<PeerId> {
-        self.peer.filter(|_| self.is_viewing)
+        self.peer.filter(|_| self.is_viewing && !self.is_held)
     }
 }
 

@@ -29,6 +29,9 @@ const NONSENSE_WINDOW: Micros = Micros::from_secs(10);
 /// The delay of a view is within these, whatever the client says.
 const VIEW_DELAY_MS_MAX: u16 = 500;
 
+/// Addresses that wait to be polled: only drivers with streams do.
+const CLOSED_MAX: usize = 4_096;
+
 /// What the desk counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeskCounters {
@@ -89,6 +92,8 @@ pub(super) struct Desk {
     players: u32,
     bans: BTreeSet<IpAddr>,
     outbox: Outbox,
+    /// Addresses whose connection has ended.
+    closed: Vec<SocketAddr>,
     events: Events,
     counters: DeskCounters,
     greeting_timeout: Micros,
@@ -108,6 +113,7 @@ impl Desk {
             players: 0,
             bans: BTreeSet::new(),
             outbox: Outbox::default(),
+            closed: Vec::new(),
             events: Events::default(),
             counters: DeskCounters::default(),
             greeting_timeout: config.greeting_timeout,
@@ -151,6 +157,22 @@ impl Desk {
         self.links.iter().flatten().find(is_theirs).map(|link| link.peer)
     }
 
+    /// Who has a connection.
+    pub fn seated(&self) -> impl Iterator<Item = (PlayerId, PeerId)> {
+        self.links.iter().flatten().filter_map(|link| match link.place {
+            Place::Seated(seated) => Some((seated.player, link.peer)),
+            _ => None,
+        })
+    }
+
+    pub fn set_held(&mut self, player: PlayerId, is_held: bool) {
+        self.halls.iter_mut().for_each(|hall| hall.room.set_held(player, is_held));
+    }
+
+    pub fn poll_closed(&mut self) -> Option<SocketAddr> {
+        self.closed.pop()
+    }
+
     fn link(&mut self, peer: PeerId) -> Option<&mut Link> {
         self.links.get_mut(peer.index())?.as_mut().filter(|link| link.peer == peer)
     }
@@ -185,8 +207,11 @@ impl Desk {
     /// A connection ended. Whoever may come back keeps the seat for a while.
     pub fn handle_disconnected(&mut self, now: Micros, peer: PeerId, reason: DisconnectReason) {
         let Some(link) = self.link(peer) else { return };
-        let place = link.place;
+        let (place, address) = (link.place, link.address);
         self.links[peer.index()] = None;
+        if self.closed.len() < CLOSED_MAX {
+            self.closed.extend(address);
+        }
         match place {
             Place::Seated(seated) => self.lose(now, peer, seated, reason),
             // Taken up, and lost before it could say so.
