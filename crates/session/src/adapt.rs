@@ -15,7 +15,7 @@
 //! one threshold, better only below a smaller one, and neither before it has lasted.
 //!
 //! ```text
-//!   smoothed     worse when above for 1 s        better, one level at a time, when below for 8 s
+//!   smoothed     worse when above for 1 s        better, one level at a time, when below for 10 s
 //!      │  half  ─────────────────────────  10 %
 //!      │                                          5 %  ──────────────────────── three quarters
 //!      │  three quarters ────────────────   5 %
@@ -155,9 +155,9 @@ impl Default for AdaptConfig {
             prediction_windows: [Micros::from_millis(100), Micros::from_millis(200)],
             interpolation_jitter: Micros::from_millis(50),
             interpolation_delays: [Micros::from_millis(50), Micros::from_millis(150)],
-            smoothing: Micros::from_secs(3),
+            smoothing: Micros::from_secs(5),
             worsen_hold: Micros::from_secs(1),
-            recover_hold: Micros::from_secs(8),
+            recover_hold: Micros::from_secs(10),
             recover_percent: 50,
         }
     }

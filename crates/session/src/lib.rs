@@ -7,6 +7,7 @@
 
 pub mod adapt;
 pub mod health;
+pub mod lobby;
 pub mod measured;
 pub mod setting;
 pub mod validate;
