@@ -156,7 +156,7 @@ impl Lobby {
         Ok(())
     }
 
-    /// Does what a player asks for.
+    /// Does what a player asks for. A refusal goes back to that player as [`LobbyEvent::Refused`], which is the caller's to send.
     pub fn handle(
         &mut self,
         player: OwnerId,
