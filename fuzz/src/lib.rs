@@ -25,6 +25,7 @@
 //! | [`replica_property`] | messages of the property channel, between the snapshots of a game | order, bounds, nothing is lost uncounted |
 //! | [`replica_snapshot`] | a game's snapshots, repeated, late, damaged or made up | what a client holds stays readable and its events tell of it |
 //! | [`replica_pair`] | what a game, a network and its clients do to a server | budgets; in the end every client holds what it may see |
+//! | [`session_lobby`] | what players say to a lobby, and messages of one | seats, names, host and start are right; what reads writes back |
 //!
 //! The bodies are ordinary functions, so that the seed corpora and any input that was found run on stable Rust:
 //!
@@ -41,6 +42,7 @@ mod proto;
 mod replica;
 pub mod seeds;
 mod transport;
+mod session;
 mod wire;
 
 pub use proto::{
@@ -50,6 +52,7 @@ pub use replica::{
     replica_codec, replica_entry, replica_input, replica_pair, replica_property, replica_snapshot,
 };
 pub use transport::websocket_frames;
+pub use session::session_lobby;
 pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_schema, wire_stream};
 
 /// A function that arbitrary bytes must not make panic.
@@ -76,6 +79,7 @@ pub const TARGETS: [(&str, Body); 19] = [
     ("replica_property", replica_property),
     ("replica_snapshot", replica_snapshot),
     ("replica_pair", replica_pair),
+    ("session_lobby", session_lobby),
 ];
 
 /// Runs the files that are named on the command line through a target.

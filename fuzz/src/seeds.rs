@@ -7,6 +7,7 @@
 mod proto;
 mod replica;
 mod transport;
+mod session;
 mod wire;
 
 /// One file of a corpus.
@@ -26,6 +27,7 @@ pub fn all() -> Vec<Seed> {
     seeds.extend(proto::seeds());
     seeds.extend(replica::seeds());
     seeds.extend(transport::seeds());
+    seeds.extend(session::seeds());
     seeds
 }
 
