@@ -24,6 +24,7 @@
 //! | [`replica_property`] | messages of the property channel, between the snapshots of a game | order, bounds, nothing is lost uncounted |
 //! | [`replica_snapshot`] | a game's snapshots, repeated, late, damaged or made up | what a client holds stays readable and its events tell of it |
 //! | [`replica_pair`] | what a game, a network and its clients do to a server | budgets; in the end every client holds what it may see |
+//! | [`rpc_frame`] | calls to a server and to a client, arguments, the list of a server's calls | limits and rates; no call is lost or comes twice; what reads writes back |
 //!
 //! The bodies are ordinary functions, so that the seed corpora and any input that was found run on stable Rust:
 //!
@@ -39,6 +40,7 @@ mod input;
 mod proto;
 mod replica;
 pub mod seeds;
+mod session;
 mod wire;
 
 pub use proto::{
@@ -47,13 +49,14 @@ pub use proto::{
 pub use replica::{
     replica_codec, replica_entry, replica_input, replica_pair, replica_property, replica_snapshot,
 };
+pub use session::rpc_frame;
 pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_schema, wire_stream};
 
 /// A function that arbitrary bytes must not make panic.
 pub type Body = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Body); 18] = [
+pub const TARGETS: [(&str, Body); 19] = [
     ("wire_primitives", wire_primitives),
     ("wire_record", wire_record),
     ("wire_schema", wire_schema),
@@ -72,6 +75,7 @@ pub const TARGETS: [(&str, Body); 18] = [
     ("replica_property", replica_property),
     ("replica_snapshot", replica_snapshot),
     ("replica_pair", replica_pair),
+    ("rpc_frame", rpc_frame),
 ];
 
 /// Runs the files that are named on the command line through a target.

@@ -6,6 +6,7 @@
 
 mod proto;
 mod replica;
+mod session;
 mod wire;
 
 /// One file of a corpus.
@@ -24,6 +25,7 @@ pub fn all() -> Vec<Seed> {
     let mut seeds = wire::seeds();
     seeds.extend(proto::seeds());
     seeds.extend(replica::seeds());
+    seeds.extend(session::seeds());
     seeds
 }
 

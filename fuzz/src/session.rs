@@ -1,0 +1,7 @@
+//! Sessions: what players and servers say to each other beside the state of a world.
+
+mod rpc;
+
+pub use rpc::rpc_frame;
+
+pub(crate) use rpc::server_table;
