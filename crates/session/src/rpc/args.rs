@@ -198,6 +198,7 @@ impl<'de> Deserialize<'de> for ObjectArg {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use serde::{Deserialize, Serialize};
     use std::collections::BTreeMap;
 
@@ -306,5 +307,31 @@ mod tests {
         let claims_four_billion = [0x91, 0xdd, 0xff, 0xff, 0xff, 0xff];
         let error = Err(ArgsError::Malformed(ValueError::UnexpectedEnd));
         assert_eq!(decode_args::<(Vec<u64>,)>(&claims_four_billion), error);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_arguments_that_encode_again_or_are_refused(
+            bytes in proptest::collection::vec(prop_oneof![any::<u8>(), 0x90u8..0xa4, Just(0xd6), Just(1)], 0..40),
+        ) {
+            if let Ok(fire) = decode_args::<Fire>(&bytes) {
+                // By bytes: what is not a number does not equal itself.
+                prop_assert_eq!(encoded(&decode_args::<Fire>(&encoded(&fire)).unwrap()), encoded(&fire));
+            }
+            if let Ok(nested) = decode_args::<Vec<Vec<u8>>>(&bytes) {
+                prop_assert_eq!(decode_args(&encoded(&nested)), Ok(nested));
+            }
+        }
+
+        #[test]
+        fn typed_arguments_survive(weapon in ".{0,20}", slot: u16, generation: u8, direction: [i16; 3], charge: Option<u8>) {
+            let fire = Fire {
+                weapon,
+                target: ObjectArg(Some(Alias { slot, generation })),
+                direction: direction.map(f32::from),
+                charge,
+            };
+            prop_assert_eq!(decode_args::<Fire>(&encoded(&fire)), Ok(fire));
+        }
     }
 }

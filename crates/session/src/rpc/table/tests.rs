@@ -191,6 +191,22 @@ fn pages_that_do_not_fit_together_are_refused_and_change_nothing() {
 }
 
 #[test]
+fn a_list_of_several_pages_has_one_count_and_one_order() {
+    let names: Vec<String> = (0..200).map(|index| format!("call {index}")).collect();
+    let server = table(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut pages = pages(&server);
+    assert_eq!(pages.len(), 3);
+    let mut list = RpcList::new();
+    assert_eq!(list.handle_page(&pages[0]), Ok(false));
+    assert_eq!(list.handle_page(&pages[2]), Err(ListError::OutOfOrder { first: 184, expected: 92 }));
+    pages[1][0] += 1;
+    assert_eq!(list.handle_page(&pages[1]), Err(ReadError::OutOfRange.into()));
+    pages[1][0] -= 1;
+    assert_eq!((list.handle_page(&pages[1]), list.len()), (Ok(false), 184));
+    assert_eq!((list.handle_page(&pages[2]), list.len()), (Ok(true), 200));
+}
+
+#[test]
 fn a_server_without_calls_has_a_list_too() {
     let map = RpcMap::agree(&table(&["a"]), &received(&table(&[]))).unwrap();
     assert_eq!(map.incoming(RpcId(0)), None);
