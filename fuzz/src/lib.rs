@@ -26,6 +26,7 @@
 //! | [`replica_snapshot`] | a game's snapshots, repeated, late, damaged or made up | what a client holds stays readable and its events tell of it |
 //! | [`replica_pair`] | what a game, a network and its clients do to a server | budgets; in the end every client holds what it may see |
 //! | [`session_lobby`] | what players say to a lobby, and messages of one | seats, names, host and start are right; what reads writes back |
+//! | [`rpc_frame`] | calls to a server and to a client, arguments, the list of a server's calls | limits and rates; no call is lost or comes twice; what reads writes back |
 //!
 //! The bodies are ordinary functions, so that the seed corpora and any input that was found run on stable Rust:
 //!
@@ -41,8 +42,8 @@ mod input;
 mod proto;
 mod replica;
 pub mod seeds;
-mod transport;
 mod session;
+mod transport;
 mod wire;
 
 pub use proto::{
@@ -51,15 +52,15 @@ pub use proto::{
 pub use replica::{
     replica_codec, replica_entry, replica_input, replica_pair, replica_property, replica_snapshot,
 };
+pub use session::{rpc_frame, session_lobby};
 pub use transport::websocket_frames;
-pub use session::session_lobby;
 pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_schema, wire_stream};
 
 /// A function that arbitrary bytes must not make panic.
 pub type Body = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Body); 19] = [
+pub const TARGETS: [(&str, Body); 21] = [
     ("wire_primitives", wire_primitives),
     ("wire_record", wire_record),
     ("wire_schema", wire_schema),
@@ -80,6 +81,7 @@ pub const TARGETS: [(&str, Body); 19] = [
     ("replica_snapshot", replica_snapshot),
     ("replica_pair", replica_pair),
     ("session_lobby", session_lobby),
+    ("rpc_frame", rpc_frame),
 ];
 
 /// Runs the files that are named on the command line through a target.

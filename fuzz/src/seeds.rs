@@ -6,8 +6,8 @@
 
 mod proto;
 mod replica;
-mod transport;
 mod session;
+mod transport;
 mod wire;
 
 /// One file of a corpus.
