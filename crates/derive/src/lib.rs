@@ -1,0 +1,2 @@
+//! `#[derive(Replicated)]`: a plain struct becomes a kind of object.
+#![forbid(unsafe_code)]
