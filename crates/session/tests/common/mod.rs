@@ -154,8 +154,9 @@ pub struct Seen {
     pub events: Vec<ClientEvent>,
     pub keys: Keys,
     pub corrections: usize,
-    /// Whether its datagrams get through.
+    /// Whether its datagrams get through, and how many of them do not.
     pub is_plugged: bool,
+    pub loss: f32,
 }
 
 impl Seen {
@@ -221,12 +222,15 @@ impl Net {
             keys,
             corrections: 0,
             is_plugged: true,
+            loss: 0.0,
         });
         number
     }
 
     fn fly(&mut self, from: SocketAddr, to: SocketAddr, bytes: Vec<u8>) {
-        if self.random.between(0.0, 1.0) >= self.loss {
+        let of_client = self.clients.iter().find(|seen| seen.address == from || seen.address == to);
+        let loss = self.loss.max(of_client.map_or(0.0, |seen| seen.loss));
+        if self.random.between(0.0, 1.0) >= loss {
             self.flying.push_back(Flying { due: self.now + self.latency, from, to, bytes });
         }
     }
