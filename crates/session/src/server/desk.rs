@@ -303,6 +303,7 @@ impl Desk {
             (ToServer::Unread(tick), _) => hall.room.handle_unread(player, tick),
             (ToServer::Mismatch(region), _) => hall.room.handle_mismatch(player, region),
             (ToServer::Claim { object, is_wanted }, _) => hall.claim(player, object, is_wanted),
+            (ToServer::Write { object, field, value }, _) => return hall.write(player, object, field, value),
             (ToServer::Viewing(ms), _) => {
                 hall.room.handle_viewing(player, Micros::from_millis(ms.min(VIEW_DELAY_MS_MAX).into()));
             }

@@ -11,6 +11,7 @@ use netloom_session::config::{ClientConfig, RoomConfig, ServerConfig};
 use netloom_session::random::Random;
 use netloom_session::replicated::Replicated;
 use netloom_session::{Client, Command, Game, GameError, PlayerId, Protocol, Rejected, Room, RoomId, Server};
+use netloom_wire::schema::Value;
 use netloom_wire::{BitReader, BitWriter, Micros, ReadError};
 
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
@@ -25,6 +26,8 @@ pub struct Cube {
 pub struct Walker {
     #[replicated(position)]
     pub at: [f32; 3],
+    #[replicated(range = 0..=9, client_writes)]
+    pub mood: u8,
 }
 
 pub fn protocol() -> Protocol {
@@ -124,6 +127,17 @@ impl Game for Cubes {
 
     fn claim(&mut self, _: &mut Room, _: PlayerId, object: ObjectIndex, _: bool) -> bool {
         self.cubes.first() == Some(&object)
+    }
+
+    fn write(&mut self, _: &mut Room, player: PlayerId, _: ObjectIndex, _: usize, value: Value<'_>) -> bool {
+        let walker = self.walkers.iter_mut().find(|walker| walker.0 == player);
+        match (walker, value) {
+            (Some((_, _, walker)), Value::Word(mood)) if mood != 9 => {
+                walker.mood = mood as u8;
+                true
+            }
+            _ => false,
+        }
     }
 
     fn chat(&mut self, _: &mut Room, _: PlayerId, text: &str) -> bool {
