@@ -237,6 +237,16 @@ fn a_full_room_an_unknown_room_and_a_taken_name_are_refused_with_words() {
 }
 
 #[test]
+fn a_room_is_found_by_its_code() {
+    let mut net = Net::cubes(1);
+    let secret = RoomConfig { code: "BCD234".to_owned(), ..RoomConfig::new("a long name nobody types") };
+    let secret = net.server.add_room(net.now, secret, Cubes::new(1)).unwrap();
+    let client = net.join_with(ClientConfig { room: "bcd-234".to_owned(), ..ClientConfig::default() });
+    net.welcome(client);
+    assert_eq!(net.server.room(secret).unwrap().player_count(), 1);
+}
+
+#[test]
 fn another_version_of_the_game_is_told_which_version_the_server_has() {
     let mut net = Net::cubes(1);
     let older = Protocol::builder("cubes").version(2).build().unwrap();
