@@ -109,9 +109,15 @@ impl<'a> Located<'a> {
         };
         let newer = at(key.newer_age)?;
         let older = if key.older_age > 0 { at(key.older_age)? } else { newer };
-        let teleported = object.teleported_since(Tick(present.tick.0.wrapping_sub(key.newer_age.into())));
+        let jumped = object.jumped_since(Tick(present.tick.0.wrapping_sub(key.newer_age.into())));
+        let jump_age = jumped.map(|jumped| present.tick.0.wrapping_sub(jumped.0));
+        #[cfg(netloom_mutations)]
+        let jump_age = match crate::mutation::is(crate::mutation::Mutation::JumpAgeless) {
+            true => jump_age.map(|_| 0),
+            false => jump_age,
+        };
         let current = history.row(history.newest_row());
-        Some(Located { object, update: Update { current, newer, older, teleported } })
+        Some(Located { object, update: Update { current, newer, older, jump_age } })
     }
 }
 
@@ -206,7 +212,7 @@ impl Encoder {
             update.current,
             update.newer,
             older,
-            update.teleported,
+            update.jump_age,
             present.codes,
         );
         if let Some(small) = small {
@@ -222,7 +228,7 @@ impl Encoder {
             update.current,
             newer,
             older,
-            update.teleported,
+            update.jump_age,
             &contents,
             present.codes,
             &mut writer,
