@@ -10,7 +10,8 @@
 //! the game does with its own, predicted character; of that, everybody else's view is shown by other means.
 //!
 //! View time runs at 1 ± 7 % of real time (2 % for the clock, 5 % for the delay) and never backwards, except after a break
-//! of the clock, which [`View::poll_resync`] reports.
+//! of the clock, which [`View::poll_resync`] reports. Time begins with the server: for as long as its first moments lie
+//! within the delay, the view stands at zero.
 //!
 //! An object that left is shown until view time reaches the tick in which it did, unless its slot is used again before: of
 //! a rocket that hits, the last metres are seen too. [`ReplicaClient`] has it no longer, and [`View::sample`] says when it is
