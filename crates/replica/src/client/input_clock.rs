@@ -29,9 +29,9 @@
 //!
 //! The oldest step of a frame is in time if the position is ahead of the server, as inputs reach it, by a gap. The newest, of which
 //! slacks tell, lies behind the position by half of a step or of a gap on average, whichever is shorter: a slack of s keeps the
-//! position ahead by s and that half. So with a slack of a step, or of a gap less a quarter of a step if that is more, at least
-//! a quarter of a step is to spare, wherever steps and frames happen to meet. That is twice what is lost to rounding in the
-//! feedback. More would make inputs wait, and shots over a long route older than they may be.
+//! position ahead by s and that half. So with a slack of a step, or of a gap less three eighths of a step if that is more, at
+//! least an eighth of a step is to spare, wherever steps and frames happen to meet. That is what rounding in the feedback
+//! can take. More would make inputs wait, and shots over a long route older than they may be.
 //!
 //! **Breaks.** An error beyond a bound skips steps, or waits if the client is too far ahead. No step is given twice, unless
 //! the server's clock itself broke: then the count starts anew.
@@ -67,8 +67,8 @@ const GAP_US_MAX: f64 = 100_000.0;
 /// How much of a longer gap counts at once, and how much of a shorter one.
 const GAP_UP: f64 = 0.5;
 const GAP_DOWN: f64 = 0.003;
-/// With slow frames, how many steps more than it needs the oldest step of a frame has, in the mean of all phases.
-const SPARE_STEPS: f64 = 0.25;
+/// How much earlier than needed the oldest step of a slow frame comes: feedback is rounded to quarters.
+const SPARE_STEPS: f64 = 0.125;
 /// How much of a new lead counts: as much as of a slack on the server.
 const LEAD_WEIGHT: f64 = 1.0 / 8.0;
 /// After so long without inputs the server begins anew, too.
@@ -269,7 +269,7 @@ impl InputClock {
 
     /// How early the inputs should come.
     pub fn target_slack(&self) -> Micros {
-        let for_frames_us = self.gap_us - self.step_us * SPARE_STEPS;
+        let for_frames_us = self.gap_us + self.step_us * (SPARE_STEPS - 0.5);
         Micros((self.step_us.max(for_frames_us) + self.jitter_us) as u64)
     }
 
