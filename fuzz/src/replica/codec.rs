@@ -107,8 +107,12 @@ impl Known<'_> {
         }
         let Some(older) = older else { return };
         let pair = Pair::new(newer.age, Some(older.age));
-        let many =
-            many::Update { current: words, newer: newer.words, older: older.words, jump_age: *jump_age };
+        let many = many::Update {
+            current: words,
+            newer: newer.words,
+            older: older.words,
+            jumped: jump_age.is_some(),
+        };
         let mut one_of_many = [0];
         assert_eq!(pair.encode_many(class, visible, [many], codes(), &mut one_of_many), 1);
         assert!(one_of_many == [0] || small == Some(SmallCode(one_of_many[0])), "as it is encoded alone");

@@ -171,7 +171,6 @@ impl<'a> Object<'a> {
     }
 
     /// When it jumped last, if that was after `tick`: a receiver must not move it smoothly from there to here.
-    #[inline]
     pub fn jumped_since(&self, tick: Tick) -> Option<Tick> {
         self.settings().jumped.filter(|jumped| jumped.is_newer_than(tick))
     }
