@@ -13,6 +13,7 @@ use netloom_wire::Micros;
 use crate::channel::channels;
 use crate::message::{PLAYER_NAME_BYTES_MAX, ROOM_NAME_BYTES_MAX};
 use crate::protocol::Protocol;
+use crate::rpc::Rate;
 
 /// What kind of game a room is for: a name for a set of values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -146,6 +147,8 @@ pub struct RoomConfig {
     pub rewind: Option<RewindConfig>,
     /// Whether two players may have the same name; if not, the second is refused.
     pub same_names: bool,
+    /// What all calls of one client together may come to; each call has a rate of its own below it.
+    pub call_rate: Rate,
     /// A seed for [`Room::random`](crate::room::Room::random).
     pub seed: u64,
 }
@@ -171,6 +174,7 @@ impl RoomConfig {
             input_window_steps: 64,
             rewind: None,
             same_names: true,
+            call_rate: Rate::default(),
             seed: 0,
         };
         match profile {

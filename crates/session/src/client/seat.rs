@@ -29,6 +29,7 @@ pub(super) struct Seat {
     pub player: PlayerId,
     pub room: Box<str>,
     pub steps_per_second: u32,
+    sends_per_second: u32,
     pub replica: ReplicaClient,
     pub view: View,
     input_clock: InputClock,
@@ -72,6 +73,7 @@ impl Seat {
             player: PlayerId(welcome.player),
             room: welcome.room.into(),
             steps_per_second,
+            sends_per_second: welcome.sends_per_second.into(),
             replica,
             view: View::new(view)?,
             input_clock: InputClock::new(input_clock)?,
@@ -153,6 +155,11 @@ impl Seat {
     /// The moment that the player sees, for judging shots.
     pub fn view_time(&self) -> Option<ViewTime> {
         self.view.view_time(self.steps_per_second)
+    }
+
+    /// The tick of snapshots that the player sees.
+    pub fn view_tick(&self) -> Option<Tick> {
+        self.view.view_time(self.sends_per_second).map(|time| time.step)
     }
 
     /// How far the view is behind, in milliseconds, if the server should hear of it. The first one also says that this

@@ -5,6 +5,7 @@ use netloom_replica::server::{PeerConfig, ReplicaPeer};
 use netloom_replica::world::{ObjectIndex, TeamId};
 use netloom_wire::{Alias, Micros};
 
+use super::incoming::CallAccount;
 use super::{Room, Seat};
 use crate::channel::{CONTROL, ORDERED};
 use crate::game::{Candidate, PlayerId};
@@ -124,6 +125,7 @@ impl Room {
             acked: None,
             is_viewing: false,
             is_held: false,
+            account: CallAccount::new(self.protocol.rpcs(), self.config.call_rate, self.clock.time()),
         };
         self.tell_joined(player, peer, name, is_spectator);
         self.seats.insert(player, seat);
@@ -180,6 +182,7 @@ impl Room {
     pub(crate) fn stand_up(&mut self, player: PlayerId) {
         let Some(seat) = self.seats.remove(&player) else { return };
         self.replica.remove_peer(seat.replica);
+        self.groups.forget(player);
         if let Some(rewind) = &mut self.rewind {
             rewind.remove_peer(seat.replica);
         }

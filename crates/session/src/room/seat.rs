@@ -5,6 +5,8 @@ use netloom_replica::server::{PeerConfig, ReplicaPeer};
 use netloom_replica::world::{ObjectIndex, TeamId};
 use netloom_wire::{Micros, Tick};
 
+use super::incoming::CallAccount;
+
 /// Snapshots of one tick to one peer: their numbers have so many bits.
 const PART_BITS: u32 = 6;
 
@@ -31,6 +33,8 @@ pub(crate) struct Seat {
     pub is_viewing: bool,
     /// Whether older bytes wait in this process.
     pub is_held: bool,
+    /// What the player may still call.
+    pub account: CallAccount,
 }
 
 impl Seat {

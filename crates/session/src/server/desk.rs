@@ -299,6 +299,7 @@ impl Desk {
         let Some(hall) = self.hall_mut(room) else { return true };
         match (message, channel) {
             (ToServer::Input(inputs), INPUT) => return hall.handle_inputs(player, inputs, now),
+            (ToServer::Call(frame), _) => return hall.handle_call(now, player, channel, frame),
             (_, INPUT | UNRELIABLE) => return false,
             (ToServer::Unread(tick), _) => hall.room.handle_unread(player, tick),
             (ToServer::Mismatch(region), _) => hall.room.handle_mismatch(player, region),
@@ -384,10 +385,11 @@ impl Desk {
         let (config, is_spectator) = (hall.room.config().clone(), hello.is_spectator);
         let (tick, step) = (hall.room.tick(), hall.room.step());
         let objects = hall.room.world().len() as u32;
+        let has_same_calls = hall.room.protocol().rpcs().hash() == hello.calls_hash;
         let message = ToClient::Welcome(Welcome {
             player: player.0,
             is_resumed,
-            has_same_calls: true,
+            has_same_calls,
             is_spectator,
             tick,
             step,
@@ -397,6 +399,9 @@ impl Desk {
             room: &config.name,
         });
         hall.room.outbox().push([peer], CONTROL, &message);
+        if !has_same_calls {
+            hall.room.tell_calls(peer);
+        }
         if let Some(link) = self.link(peer) {
             link.place = Place::Seated(seated);
         }
@@ -484,6 +489,7 @@ impl Desk {
     fn close(&mut self, now: Micros, at: usize, endpoint: &mut Endpoint) {
         let Some(Ended { reason, by_panic }) = self.halls[at].ended().cloned() else { return };
         let room = self.halls[at].room.id();
+        self.halls[at].room.send_calls(true);
         for at in 0..self.links.len() {
             let Some(link) = self.links[at] else { continue };
             if matches!(link.place, Place::Seated(seated) if seated.room == room) {
@@ -504,6 +510,7 @@ impl Desk {
     /// Hands over what waits, and lets go of those whose farewell has arrived.
     pub fn flush(&mut self, now: Micros, endpoint: &mut Endpoint) {
         for hall in &mut self.halls {
+            hall.room.send_calls(false);
             deliver(hall.room.outbox(), endpoint, &mut self.counters);
         }
         deliver(&mut self.outbox, endpoint, &mut self.counters);
