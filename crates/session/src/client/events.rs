@@ -7,8 +7,10 @@ use netloom_wire::{Alias, Tick};
 
 use super::calls::Called;
 use crate::game::PlayerId;
+use crate::lobby::LobbyEvent;
 use crate::message::{CallRefusal, NoticeKind, Refusal, Welcome};
 use crate::protocol::Protocol;
+use crate::validate::Reason;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +49,10 @@ pub enum ClientEvent {
     Gone(Alias),
     /// The world that there was at the beginning is here.
     Complete,
+    /// The lobby is another one: see [`Client::lobby_state`](super::Client::lobby_state).
+    LobbyChanged,
+    /// Something happened in the lobby.
+    Lobby(LobbyEvent),
     /// The answer to a claim.
     Claimed {
         /// Of which object.
@@ -58,8 +64,8 @@ pub enum ClientEvent {
     Rejected {
         /// In which step.
         step: Tick,
-        /// Why: the game's own number.
-        code: u16,
+        /// Why.
+        reason: Reason,
         /// Why, in words.
         text: String,
     },
