@@ -7,6 +7,7 @@ mod calls;
 mod groups;
 mod incoming;
 mod lobby;
+mod named;
 mod players;
 mod seat;
 mod tell;

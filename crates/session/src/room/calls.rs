@@ -2,26 +2,28 @@
 //!
 //! A game calls from within its callbacks, often about something that it made a line before. Two things are not known at that
 //! moment: what each recipient will call the object, and whether they will see it at all; both follow when the world is told.
-//! So calls are written down once, with objects by their place in the world, and go out at the end of the tick:
+//! So calls are written down once, with objects by their place in the world, and go out at the end of the tick, to each
+//! recipient under its own alias:
 //!
 //! ```text
-//!   call(All, "explode", rocket, …) ─┐    ┌─ nobody can have heard of the rocket yet: wait for the next snapshot,
-//!   call(All, "score", none, …) ─────┴─▶ ▢▢    and so does what comes after it
-//!                                          └─▶ for each recipient: its own alias ─▶ outbox
+//!   call(All, "explode", rocket, …) ─┐      ┌─ the rocket is new, and this one has not heard of it yet: wait, some ticks at most
+//!   call(All, "score", none, …) ─────┴─▶ ▢▢ ┴─▶ its own alias for the rocket ─▶ outbox
 //! ```
 //!
 //! Arguments are encoded once. If no object is involved, the message is written once too, whatever the number of recipients.
-//! Who receives a call is decided when it is made; only who sees an object is decided when it goes out.
+//! Who receives a call is decided when it is made; only who sees an object is decided when it goes out. A call that waits for
+//! its object holds up those about the same object and nothing else, as it would at the client.
 
 use std::ops::Range;
 
-use netloom_replica::server::ReplicaServer;
+use netloom_replica::server::interest::Policy;
 use netloom_replica::world::ObjectIndex;
 use netloom_wire::{Alias, MessageBuffer, Name, Tick};
 use serde::Serialize;
 
+use super::Room;
 use super::groups::NO_ME;
-use super::{Room, Seat};
+use super::named::Named;
 use crate::channel::{ORDERED, UNORDERED, UNRELIABLE};
 use crate::game::PlayerId;
 use crate::message::ToClient;
@@ -39,6 +41,8 @@ const CALLS_MAX: usize = 16_384;
 const BYTES_MAX: usize = 2 << 20;
 /// Recipients of all of them.
 const RECIPIENTS_MAX: usize = 1 << 20;
+/// For so many ticks of snapshots a call waits for its object at most, whatever the interest of the room is.
+const WAIT_TICKS_MAX: u32 = 16;
 
 /// Whom a call is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,15 +92,16 @@ struct Waiting {
     id: RpcId,
     caller: Caller,
     channel: u8,
-    tick: Option<Tick>,
+    /// The tick of which it is a part.
+    made: Tick,
+    at_view: bool,
     object: Option<ObjectIndex>,
     /// Only those who see this get it.
     seeing: Option<ObjectIndex>,
     recipients: Range<usize>,
     args: Range<usize>,
-    /// Objects that were named since the last call: all that may be new to the recipients.
-    named: Range<usize>,
-    has_objects: bool,
+    /// The objects among the arguments are some of these.
+    named: Range<u64>,
 }
 
 /// A call whose arguments are written down.
@@ -107,7 +112,7 @@ struct New {
     object: Option<ObjectIndex>,
     /// Where they begin.
     args: usize,
-    has_objects: bool,
+    named: Range<u64>,
 }
 
 /// The calls that wait. See the [module](self).
@@ -116,12 +121,7 @@ pub(crate) struct Calls {
     waiting: Vec<Waiting>,
     recipients: Vec<PlayerId>,
     args: Vec<u8>,
-    /// Objects among arguments, which hold the index here in place of a slot.
-    objects: Vec<ObjectIndex>,
-    /// Stands for a generation: what was named before the list was emptied is nobody now.
-    epoch: u8,
-    /// The first object that no call has claimed.
-    unclaimed: usize,
+    named: Named,
     translated: Vec<u8>,
     frame: MessageBuffer,
 }
@@ -132,9 +132,7 @@ impl Default for Calls {
             waiting: Vec::new(),
             recipients: Vec::new(),
             args: Vec::new(),
-            objects: Vec::new(),
-            epoch: 0,
-            unclaimed: 0,
+            named: Named::default(),
             translated: Vec::new(),
             frame: MessageBuffer::new(HEADER_BYTES_MAX + ARGS_BYTES_MAX),
         }
@@ -142,27 +140,25 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// A place for an object among arguments; `None` if there are too many.
-    fn name(objects: &mut Vec<ObjectIndex>, epoch: u8, object: ObjectIndex) -> Option<Alias> {
-        let slot = u16::try_from(objects.len()).ok()?;
-        objects.push(object);
-        Some(Alias { slot, generation: epoch })
-    }
-
-    fn named(objects: &[ObjectIndex], epoch: u8, alias: Alias) -> Option<ObjectIndex> {
-        objects.get(usize::from(alias.slot)).copied().filter(|_| alias.generation == epoch)
-    }
-
-    /// Everything was sent.
-    fn clear(&mut self) {
-        self.waiting.clear();
-        self.recipients.clear();
-        self.args.clear();
-        if !self.objects.is_empty() {
-            self.objects.clear();
-            self.epoch = self.epoch.wrapping_add(1);
+    /// Forgets what nobody waits for any more.
+    fn compact(&mut self) {
+        let Calls { waiting, recipients, args, named, .. } = self;
+        waiting.retain(|call| !call.recipients.is_empty());
+        // In the order in which they lie, so that nothing is overwritten that is still to be moved.
+        let (mut recipients_end, mut args_end) = (0, 0);
+        for call in waiting.iter_mut() {
+            recipients.copy_within(call.recipients.clone(), recipients_end);
+            call.recipients = recipients_end..recipients_end + call.recipients.len();
+            recipients_end = call.recipients.end;
+            args.copy_within(call.args.clone(), args_end);
+            call.args = args_end..args_end + call.args.len();
+            args_end = call.args.end;
         }
-        self.unclaimed = 0;
+        recipients.truncate(recipients_end);
+        args.truncate(args_end);
+        let is_naming = |call: &&Waiting| !call.named.is_empty();
+        let needed = waiting.iter().filter(is_naming).map(|call| call.named.start).min();
+        named.forget(needed.unwrap_or(named.end()));
     }
 }
 
@@ -208,8 +204,7 @@ impl Room {
     /// An object to be an argument of a call in this callback: each recipient gets its own alias, or nobody if it does not
     /// see it. It means nothing in a later callback.
     pub fn object_arg(&mut self, object: ObjectIndex) -> ObjectArg {
-        let Calls { objects, epoch, .. } = &mut self.calls;
-        ObjectArg(Calls::name(objects, *epoch, object))
+        ObjectArg(self.calls.named.add(object))
     }
 
     /// The object that an argument of a player's call is; `None` if it is gone, or was never told to that player.
@@ -226,16 +221,15 @@ impl Room {
     ) -> Result<New, CallFailed> {
         let table = self.protocol.rpcs();
         let id = callee.find(table)?;
-        let Calls { args: out, objects, epoch, .. } = &mut self.calls;
+        let Calls { args: out, named, .. } = &mut self.calls;
         let start = out.len();
         let bytes = args.write(out)?;
         match table.check_call(id, bytes) {
             Ok(rpc) => {
                 let options = *rpc.options();
                 // What was named in an earlier callback is nobody.
-                let is_named = |alias: &Alias| Calls::named(objects, *epoch, *alias).is_some();
-                let has_objects = has_objects(out, start, |alias| Some(alias).filter(is_named));
-                Ok(New { id, caller: Caller::Server, options, object, args: start, has_objects })
+                let named = translate(out, start, |alias| Some((alias, named.number(alias)?)));
+                Ok(New { id, caller: Caller::Server, options, object, args: start, named })
             }
             Err(error) => {
                 out.truncate(start);
@@ -252,21 +246,22 @@ impl Room {
         call: &Call<'_>,
     ) -> Result<(), CallFailed> {
         let Room { replica, seats, calls, .. } = self;
-        let Calls { args, objects, epoch, .. } = calls;
+        let Calls { args, named, .. } = calls;
         let start = args.len();
         args.extend_from_slice(call.raw());
         let seat = seats.get(&from).map(|seat| seat.replica);
-        let has_objects =
-            has_objects(args, start, |alias| Calls::name(objects, *epoch, replica.object_of(seat?, alias)?));
+        let named = translate(args, start, |alias| {
+            let alias = named.add(replica.object_of(seat?, alias)?)?;
+            Some((alias, named.number(alias)?))
+        });
         let (caller, options) = (Caller::Player(from), *call.rpc.options());
-        let new = New { id: call.id, caller, options, object: call.object, args: start, has_objects };
-        self.queue_call(target, new)
+        self.queue_call(target, New { id: call.id, caller, options, object: call.object, args: start, named })
     }
 
     fn queue_call(&mut self, target: CallTarget, new: New) -> Result<(), CallFailed> {
         let first = self.calls.recipients.len();
         self.add_recipients(target);
-        let tick = self.replica.tick().next();
+        let made = self.replica.tick().next();
         let calls = &mut self.calls;
         let is_for_nobody = calls.recipients.len() == first;
         let is_too_much = calls.waiting.len() >= CALLS_MAX
@@ -278,19 +273,17 @@ impl Room {
             let failed = CallFailed::TooMany { calls: calls.waiting.len() };
             return if is_for_nobody { Ok(()) } else { Err(failed) };
         }
-        let named = calls.unclaimed..calls.objects.len();
-        calls.unclaimed = named.end;
         calls.waiting.push(Waiting {
             id: new.id,
             caller: new.caller,
             channel: channel_of(new.options.delivery),
-            tick: new.options.at_view_time.then_some(tick),
+            made,
+            at_view: new.options.at_view_time,
             object: new.object,
             seeing: if let CallTarget::Seeing(object) = target { Some(object) } else { None },
             recipients: first..calls.recipients.len(),
             args: new.args..calls.args.len(),
-            named,
-            has_objects: new.has_objects,
+            named: new.named,
         });
         Ok(())
     }
@@ -317,68 +310,102 @@ impl Room {
         self.seats.contains_key(&owner).then_some(owner)
     }
 
-    /// Hands what waits to the outbox, up to a call about an object that nobody can have heard of yet; all of it if this is
-    /// the last time.
+    /// Hands what waits to the outbox, but for what somebody has yet to hear the object of; all of it if this is the last time.
     pub(crate) fn send_calls(&mut self, is_last: bool) {
-        let waiting = std::mem::take(&mut self.calls.waiting);
-        let world = self.replica.world();
-        let is_unborn =
-            |object: &ObjectIndex| world.object(*object).is_some_and(|object| object.history().is_empty());
-        let objects = &self.calls.objects;
-        let waits = |call: &Waiting| {
-            let named = objects.get(call.named.clone()).unwrap_or_default();
-            call.object.iter().chain(&call.seeing).chain(named).any(is_unborn)
-        };
-        let sent = if is_last { None } else { waiting.iter().position(waits) };
-        let sent = sent.unwrap_or(waiting.len());
-        for call in waiting.iter().take(sent) {
-            self.send_call(call);
+        if self.calls.waiting.is_empty() && self.calls.named.is_empty() {
+            return;
+        }
+        let mut waiting = std::mem::take(&mut self.calls.waiting);
+        for call in &mut waiting {
+            if call.object.is_none() && call.seeing.is_none() && call.named.is_empty() {
+                self.send_to_all(call);
+            } else {
+                self.send_to_each(call, is_last);
+            }
         }
         self.calls.waiting = waiting;
-        self.calls.waiting.drain(..sent);
-        if self.calls.waiting.is_empty() {
-            self.calls.clear();
-        }
+        self.calls.compact();
     }
 
-    fn send_call(&mut self, call: &Waiting) {
+    fn send_to_all(&mut self, call: &mut Waiting) {
+        let Room { calls, seats, outbox, .. } = self;
+        let Calls { recipients, args, frame, .. } = calls;
+        let recipients = recipients.get(call.recipients.clone()).unwrap_or_default();
+        let peers = recipients.iter().filter_map(|player| seats.get(player)?.peer);
+        frame.clear();
+        call.frame(None, args.get(call.args.clone()).unwrap_or_default()).write(frame);
+        outbox.push(peers, call.channel, &ToClient::Call(frame.as_bytes()));
+        call.recipients.end = call.recipients.start;
+    }
+
+    fn send_to_each(&mut self, call: &mut Waiting, is_last: bool) {
+        let is_patient = !is_last && self.is_waiting_for_objects(call);
         let Room { calls, seats, replica, outbox, .. } = self;
-        let recipients = calls.recipients.get(call.recipients.clone()).unwrap_or_default();
-        let args = calls.args.get(call.args.clone()).unwrap_or_default();
-        let seats = recipients.iter().filter_map(|player| seats.get(player));
-        let with_peers = seats.filter_map(|seat: &Seat| Some((seat, seat.peer?)));
-        let frame = ServerCall { id: call.id, caller: call.caller, object: None, tick: call.tick, args };
-        if call.object.is_none() && call.seeing.is_none() && !call.has_objects {
-            calls.frame.clear();
-            frame.write(&mut calls.frame);
-            let peers = with_peers.map(|(_, peer)| peer);
-            return outbox.push(peers, call.channel, &ToClient::Call(calls.frame.as_bytes()));
-        }
-        for (seat, peer) in with_peers {
-            let alias_of = |object: ObjectIndex| alias_of(replica, seat, object);
-            if call.seeing.is_some_and(|object| alias_of(object).is_none()) {
+        let Calls { recipients, args, named, translated, frame, .. } = calls;
+        let args = args.get(call.args.clone()).unwrap_or_default();
+        let mut kept = call.recipients.start;
+        for place in call.recipients.clone() {
+            let Some(&player) = recipients.get(place) else { break };
+            let Some((seat, peer)) = seats.get(&player).and_then(|seat| Some((seat.replica, seat.peer?)))
+            else {
+                continue;
+            };
+            let is_unseen = |object: &ObjectIndex| replica.alias_of(seat, *object).is_none();
+            if is_patient
+                && call.object.iter().chain(&call.seeing).chain(named.range(&call.named)).any(is_unseen)
+            {
+                // Those who wait move up.
+                recipients.swap(kept, place);
+                kept += 1;
                 continue;
             }
-            calls.translated.clear();
-            calls.translated.extend_from_slice(args);
-            // They were found to be well-formed before.
-            let _objects = translate_objects(&mut calls.translated, |alias| {
-                Calls::named(&calls.objects, calls.epoch, alias).and_then(alias_of)
-            });
-            let object = call.object.and_then(alias_of);
-            calls.frame.clear();
-            ServerCall { object, args: &calls.translated, ..frame }.write(&mut calls.frame);
-            outbox.push([peer], call.channel, &ToClient::Call(calls.frame.as_bytes()));
+            if call.seeing.as_ref().is_some_and(is_unseen) {
+                continue;
+            }
+            translated.clear();
+            translated.extend_from_slice(args);
+            translate(translated, 0, |alias| Some((replica.alias_of(seat, named.get(alias)?)?, 0)));
+            let object = call.object.and_then(|object| replica.alias_of(seat, object));
+            frame.clear();
+            call.frame(object, translated).write(frame);
+            outbox.push([peer], call.channel, &ToClient::Call(frame.as_bytes()));
         }
+        call.recipients.end = kept;
+    }
+
+    /// Whether one of its objects is so new that who does not see it may yet do so.
+    fn is_waiting_for_objects(&self, call: &Waiting) -> bool {
+        let ticks = match &self.config.replication.policy {
+            Policy::Grid(grid) => grid.refresh_ticks.min(WAIT_TICKS_MAX),
+            Policy::Everyone | Policy::Custom => 1,
+        };
+        let tick = self.replica.tick();
+        let before = Tick(tick.0.wrapping_sub(ticks));
+        let is_new = |object: &ObjectIndex| {
+            self.world().object(*object).is_some_and(|object| object.words_at(before).is_none())
+        };
+        let is_early = tick.0.wrapping_sub(call.made.0) as i32 <= ticks as i32;
+        is_early
+            && call.object.iter().chain(&call.seeing).chain(self.calls.named.range(&call.named)).any(is_new)
     }
 }
 
-fn alias_of(replica: &ReplicaServer, seat: &Seat, object: ObjectIndex) -> Option<Alias> {
-    replica.alias_of(seat.replica, object)
+impl Waiting {
+    fn frame<'a>(&self, object: Option<Alias>, args: &'a [u8]) -> ServerCall<'a> {
+        let tick = self.at_view.then_some(self.made);
+        ServerCall { id: self.id, caller: self.caller, object, tick, args }
+    }
 }
 
-/// Replaces the objects among the arguments from `start` on, and says whether there are any.
-fn has_objects(args: &mut [u8], start: usize, alias_of: impl FnMut(Alias) -> Option<Alias>) -> bool {
+/// Replaces the objects among the arguments from `start` on by aliases, and says between which numbers theirs lie.
+fn translate(args: &mut [u8], start: usize, mut of: impl FnMut(Alias) -> Option<(Alias, u64)>) -> Range<u64> {
+    let mut numbers = u64::MAX..0;
+    let Some(args) = args.get_mut(start..) else { return 0..0 };
+    let found = translate_objects(args, |alias| {
+        let (alias, number) = of(alias)?;
+        numbers = numbers.start.min(number)..numbers.end.max(number + 1);
+        Some(alias)
+    });
     // They were found to be well-formed before.
-    args.get_mut(start..).is_some_and(|args| translate_objects(args, alias_of).is_ok_and(|count| count > 0))
+    if found.is_ok_and(|count| count > 0) && numbers.start < numbers.end { numbers } else { 0..0 }
 }
