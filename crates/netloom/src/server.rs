@@ -16,6 +16,7 @@ use netloom_wire::Micros;
 use crate::address::{Address, Scheme};
 use crate::client::{Client, ClientBuilder};
 use crate::clock::Clock;
+use crate::discovery::{Beacon, DISCOVERY_PORT};
 use crate::error::Error;
 use crate::line::{Driver, Line, plain};
 
@@ -35,6 +36,7 @@ pub struct ServerBuilder {
     memory: Option<MemoryNetwork>,
     websocket: WebSocketConfig,
     driver: Driver,
+    beacon: Option<(String, SocketAddr)>,
 }
 
 impl ServerBuilder {
@@ -74,6 +76,19 @@ impl ServerBuilder {
         self
     }
 
+    /// Answers those who look for servers on the local network, under a name: see [`discovery`](crate::discovery).
+    #[must_use]
+    pub fn discoverable(self, name: &str) -> ServerBuilder {
+        self.discoverable_at(name, SocketAddr::from(([0, 0, 0, 0], DISCOVERY_PORT)))
+    }
+
+    /// The same at an address of your choice.
+    #[must_use]
+    pub fn discoverable_at(mut self, name: &str, at: SocketAddr) -> ServerBuilder {
+        self.beacon = Some((name.to_owned(), at));
+        self
+    }
+
     /// How transports are driven: by the thread that calls, or by threads of their own.
     #[must_use]
     pub fn driver(mut self, driver: Driver) -> ServerBuilder {
@@ -107,8 +122,12 @@ impl ServerBuilder {
         for open in self.rooms {
             open(&mut session, clock.now())?;
         }
+        let beacon = match (&self.beacon, local.first()) {
+            (Some((name, at)), Some(server)) => Some(Beacon::bind(*at, name, server)?),
+            _ => None,
+        };
         let line = Line::new(self.driver, transports, clock)?;
-        Ok(Server { session, line, clock, local, events: Vec::new(), held: Vec::new() })
+        Ok(Server { beacon, session, line, clock, local, events: Vec::new(), held: Vec::new() })
     }
 
     /// Binds, and adds a player of this very process: server and client in one, or a game without a network if the server
@@ -160,6 +179,7 @@ pub struct Server {
     events: Vec<ServerEvent>,
     /// Whose snapshots wait.
     held: Vec<PlayerId>,
+    beacon: Option<Beacon>,
 }
 
 impl Server {
@@ -174,12 +194,18 @@ impl Server {
             memory: None,
             websocket: WebSocketConfig::default(),
             driver: Driver::default(),
+            beacon: None,
         }
     }
 
     /// Where it listens, with the ports that the system chose.
     pub fn local_addresses(&self) -> &[Address] {
         &self.local
+    }
+
+    /// Where it answers those who look for servers, if it does.
+    pub fn discovery_address(&self) -> Option<SocketAddr> {
+        self.beacon.as_ref().and_then(Beacon::local_address)
     }
 
     /// What it is now, by the clock that everything here goes by.
@@ -204,7 +230,7 @@ impl Server {
 
     /// Takes in what arrived, makes the steps that are due, sends what is to be sent. Never waits.
     pub fn tick(&mut self) -> Result<(), Error> {
-        let Server { session, line, clock, held, .. } = self;
+        let Server { session, line, clock, held, beacon, .. } = self;
         line.receive(clock.now(), |at, from, datagram| session.handle_datagram(at, from, datagram))?;
         hold_congested(session, line, held);
         let now = clock.now();
@@ -212,6 +238,9 @@ impl Server {
         line.send(now, |out| session.poll_transmit(now, out).map(|transmit| (transmit.to, transmit.length)))?;
         while let Some(address) = session.poll_closed() {
             line.close(address);
+        }
+        if let Some(beacon) = beacon {
+            beacon.answer(now, session);
         }
         Ok(())
     }

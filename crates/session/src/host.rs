@@ -9,7 +9,7 @@ use netloom_replica::world::ObjectIndex;
 use netloom_wire::{Micros, ReadError};
 
 use crate::game::{Candidate, Command, Denied, Game, GameError, PlayerId};
-use crate::room::{CallTarget, Room};
+use crate::room::{CallTarget, FieldWrite, Room};
 use crate::rpc::{Call, CallRefused};
 
 /// A game whose kind of input is forgotten, so that a server can host several games.
@@ -23,6 +23,7 @@ pub(crate) trait Host: Send {
     fn chat(&mut self, room: &mut Room, player: PlayerId, text: &str) -> bool;
     fn rpc(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>) -> Result<(), CallRefused>;
     fn forward(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>, target: CallTarget) -> bool;
+    fn write(&mut self, room: &mut Room, player: PlayerId, set: &FieldWrite<'_>) -> bool;
     fn step(&mut self, room: &mut Room);
     fn begin(&mut self, room: &mut Room);
     fn finish(&mut self, room: &mut Room);
@@ -86,6 +87,10 @@ impl<G: Game> Host for Hosted<G> {
 
     fn forward(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>, target: CallTarget) -> bool {
         self.game.forward(room, from, call, target)
+    }
+
+    fn write(&mut self, room: &mut Room, player: PlayerId, set: &FieldWrite<'_>) -> bool {
+        self.game.write(room, player, set.object, set.field, set.value)
     }
 
     fn begin(&mut self, room: &mut Room) {

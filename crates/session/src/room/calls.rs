@@ -399,13 +399,13 @@ impl Waiting {
 
 /// Replaces the objects among the arguments from `start` on by aliases, and says between which numbers theirs lie.
 fn translate(args: &mut [u8], start: usize, mut of: impl FnMut(Alias) -> Option<(Alias, u64)>) -> Range<u64> {
-    let mut numbers = u64::MAX..0;
+    let (mut first, mut end) = (u64::MAX, 0);
     let Some(args) = args.get_mut(start..) else { return 0..0 };
-    let found = translate_objects(args, |alias| {
+    // They were found to be well-formed before.
+    let _objects = translate_objects(args, |alias| {
         let (alias, number) = of(alias)?;
-        numbers = numbers.start.min(number)..numbers.end.max(number + 1);
+        (first, end) = (first.min(number), end.max(number + 1));
         Some(alias)
     });
-    // They were found to be well-formed before.
-    if found.is_ok_and(|count| count > 0) && numbers.start < numbers.end { numbers } else { 0..0 }
+    if first < end { first..end } else { 0..0 }
 }
