@@ -12,6 +12,7 @@
 //! A connection that is lost is taken up again by itself, if [`ClientConfig::reconnects`] says so: the seat is the same, and the
 //! world is told anew.
 
+mod calls;
 mod events;
 mod inputs;
 mod predict;
@@ -39,10 +40,13 @@ use crate::measured::Measured;
 use crate::message::{CHAT_BYTES_MAX, Hello, LobbyNews, MESSAGE_BYTES_MAX, ToClient, ToServer};
 use crate::protocol::Protocol;
 use crate::replicated::Replicated;
+use crate::rpc::{ArgsError, CallError};
 use crate::validate::{Rejected, RejectedMessage};
+use calls::Calls;
 use inputs::Inputs;
 use seat::Seat;
 
+pub use calls::{CallCounters, Called};
 pub use events::{ClientEvent, Ending};
 pub use predict::{Prediction, PredictionError};
 
@@ -94,6 +98,18 @@ pub enum ClientError {
         /// What is allowed.
         max: usize,
     },
+    /// There is no such call, or it may not be made.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The arguments of a call cannot be sent.
+    #[error(transparent)]
+    Args(#[from] ArgsError),
+    /// The target of a call is found through an object, and there is none.
+    #[error("a call to the owner of an object, or to those who see it, needs the object")]
+    NeedsObject,
+    /// The server has other calls, and has not said which yet.
+    #[error("the server's list of calls has not arrived yet: wait for the event `CallsAgreed`")]
+    CallsNotAgreed,
     /// An input for a step that is not asked for.
     #[error("an input for {step:?} is not asked for: take steps from `poll_step`, in order")]
     WrongStep {
@@ -128,6 +144,7 @@ pub struct Client<I: Input> {
     /// What was said before the connection ended.
     farewell: Option<Ending>,
     events: VecDeque<ClientEvent>,
+    calls: Calls,
     message: MessageBuffer,
 }
 
@@ -150,6 +167,7 @@ impl<I: Input> Client<I> {
             lost_since: None,
             farewell: None,
             events: VecDeque::new(),
+            calls: Calls::new()?,
             message: MessageBuffer::new(MESSAGE_BYTES_MAX),
         })
     }
@@ -274,20 +292,24 @@ impl<I: Input> Client<I> {
         let measured = self.stats().map(|stats| Measured::from(&stats));
         let Some(seat) = &mut self.seat else { return };
         seat.advance(now, measured, &mut self.inputs);
+        self.calls.advance(now, seat, &self.protocol, &mut self.events);
         if let Some(ms) = seat.poll_viewing(now) {
             self.send(CONTROL, &ToServer::Viewing(ms));
         }
     }
 
     fn receive(&mut self, now: Micros) {
-        let Client { endpoint, seat, events, message, others, farewell, peer, .. } = self;
+        let Client { endpoint, seat, events, calls, message, others, farewell, peer, .. } = self;
         let (mut connected, mut ended, mut welcomed) = (None, None, None);
         while let Some((from, event)) = endpoint.poll_event() {
             if *peer != Some(from) {
                 continue;
             }
             match event {
-                Event::Connected { resume, .. } => connected = Some(resume),
+                Event::Connected { resume, .. } => {
+                    connected = Some(resume);
+                    calls.restart();
+                }
                 Event::Disconnected { reason, reject } => ended = Some((reason, reject)),
                 Event::Outcome { .. } => {}
                 Event::Message { data, .. } => match ToClient::read(data) {
@@ -300,6 +322,12 @@ impl<I: Input> Client<I> {
                             Err(error) => tracing::warn!(%error, "the server's rates cannot be"),
                         }
                         push(events, ClientEvent::welcomed(&welcome));
+                        calls.handle_welcome(&self.protocol, &welcome);
+                    }
+                    Ok(ToClient::Call(frame)) => calls.handle_call(frame),
+                    Ok(ToClient::Names(page)) => calls.handle_page(&self.protocol, page, events),
+                    Ok(ToClient::CallRefused { id, reason, text }) => {
+                        push(events, calls.refused(&self.protocol, id, reason, text));
                     }
                     Ok(said) => handle_said(now, said, seat, others, farewell, events),
                     Err(error) => tracing::debug!(%error, "a message of the server makes no sense"),
@@ -309,8 +337,13 @@ impl<I: Input> Client<I> {
         if let Some(seat) = seat {
             seat.flush(endpoint, *peer, message);
             while let Some(event) = seat.poll_event() {
+                let entered = if let ClientEvent::Entered(alias) = event { Some(alias) } else { None };
                 push(events, event);
+                if let Some(alias) = entered {
+                    calls.handle_entered(alias, seat, &self.protocol, events);
+                }
             }
+            calls.deliver(now, seat, &self.protocol, events);
         }
         if let Some(token) = connected {
             self.resume = token;
@@ -333,7 +366,7 @@ impl<I: Input> Client<I> {
                 name: &config.name,
                 room: &config.room,
                 is_spectator: config.is_spectator,
-                calls_hash: 0,
+                calls_hash: self.protocol.rpcs().hash(),
                 ticket: &config.ticket,
             }),
         );
@@ -372,6 +405,7 @@ impl<I: Input> Client<I> {
         let ending = self.farewell.take().unwrap_or(Ending::Connection { reason, reject });
         (self.seat, self.resume, self.lost_since) = (None, None, None);
         self.others.clear();
+        self.calls.restart();
         push(&mut self.events, ClientEvent::Ended(ending));
     }
 
@@ -458,7 +492,7 @@ impl<I: Input> Client<I> {
 
     /// When to call [`tick`](Client::tick) again at the latest.
     pub fn poll_timeout(&self) -> Option<Micros> {
-        self.endpoint.poll_timeout()
+        [self.endpoint.poll_timeout(), self.calls.poll_timeout()].into_iter().flatten().min()
     }
 }
 

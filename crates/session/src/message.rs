@@ -160,7 +160,9 @@ pub enum ToClient<'a> {
         /// Which, as the server numbers them.
         id: u16,
         /// Why.
-        reason: u8,
+        reason: CallRefusal,
+        /// What the game says about it; may be empty.
+        text: &'a str,
     },
     /// News of the lobby: see `netloom_session::lobby`.
     Lobby(LobbyNews, &'a [u8]),
@@ -295,6 +297,32 @@ codes! {
     }
 }
 
+codes! {
+    /// Why a client's call was not made.
+    CallRefusal {
+        /// The server has no call with this id.
+        Unknown = 1, "the server has no such call";
+        /// Clients may not make it.
+        NotAllowed = 2, "only the server may make this call";
+        /// Clients may make it to the server only.
+        NotForwarded = 3, "this call is for the server only";
+        /// The arguments are too long.
+        TooLarge = 4, "the arguments take more bytes than this call allows";
+        /// It is made too often.
+        TooOften = 5, "the call is made too often: slow down";
+        /// The arguments are not those that it takes.
+        BadArguments = 6, "the arguments are not those that this call takes";
+        /// The object that it is about is gone, or was never in sight.
+        NoSuchObject = 7, "the object that the call is about is not there";
+        /// The game has no use for it.
+        Unhandled = 8, "the game does not handle this call";
+        /// The game does not pass it on.
+        NotPassedOn = 9, "the game did not pass the call on";
+        /// The game refuses, in words of its own.
+        ByGame = 10, "the game refused the call";
+    }
+}
+
 /// The kinds of messages that went wrong on the wire, for whoever counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
@@ -407,7 +435,11 @@ impl<'a> ToClient<'a> {
             },
             kind::LEFT => ToClient::Left { player: reader.read_u32()? },
             kind::CALLED => return Ok(ToClient::Call(reader.rest())),
-            kind::CALL_REFUSED => ToClient::CallRefused { id: reader.read_u16()?, reason: reader.read_u8()? },
+            kind::CALL_REFUSED => ToClient::CallRefused {
+                id: reader.read_u16()?,
+                reason: read_code(&mut reader, CallRefusal::from_code)?,
+                text: reader.read_str(REASON_BYTES_MAX)?,
+            },
             kind::LOBBY_NEWS => {
                 let news = read_code(&mut reader, LobbyNews::from_code)?;
                 return Ok(ToClient::Lobby(news, reader.rest()));
@@ -455,10 +487,11 @@ impl<'a> ToClient<'a> {
                 out.write_u32(player);
             }
             ToClient::Call(frame) => prefixed(out, kind::CALLED, frame),
-            ToClient::CallRefused { id, reason } => {
+            ToClient::CallRefused { id, reason, text } => {
                 out.write_u8(kind::CALL_REFUSED);
                 out.write_u16(id);
-                out.write_u8(reason);
+                out.write_u8(reason.code());
+                out.write_str(text, REASON_BYTES_MAX);
             }
             ToClient::Lobby(news, content) => {
                 out.write_u8(kind::LOBBY_NEWS);

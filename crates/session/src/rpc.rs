@@ -22,19 +22,22 @@
 //! | [`args`] | arguments as Rust types |
 //! | [`waiting`] | calls about objects that a client does not have yet |
 //! | [`inbox`] | the calls of a tick, so that scripts are entered once |
+//! | [`call`] | a call as a game sees it |
 //!
 //! The server decides: its ids are those of the wire and its options are those that hold. A client translates.
 
 pub mod args;
+pub mod call;
 pub mod frame;
 pub mod inbox;
 pub mod limit;
-mod queue;
+pub(crate) mod queue;
 pub mod table;
 pub mod value;
 pub mod waiting;
 
 pub use args::{Args, ArgsError, ObjectArg, decode_args, encode_args};
+pub use call::{Call, CallFailed, CallRefused, Callee};
 pub use frame::{Caller, ClientCall, ServerCall, Target};
 pub use inbox::{Handler, InboxCall, InboxConfig, RpcInbox};
 pub use limit::{PeerLimits, Rate, RefusalCounters};
