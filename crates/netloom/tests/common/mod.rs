@@ -125,6 +125,12 @@ impl Rig {
         Rig { way, server: Some(server), address, players: Vec::new(), network, server_events: Vec::new() }
     }
 
+    /// Clients of a server that runs elsewhere.
+    pub fn apart(way: Way, address: PeerAddress) -> Rig {
+        let network = MemoryNetwork::new(MemoryConfig::default()).unwrap();
+        Rig { way, server: None, address, players: Vec::new(), network, server_events: Vec::new() }
+    }
+
     /// A client of this name, which begins to connect.
     pub fn join(&mut self, name: &str) -> usize {
         self.join_with(ClientConfig { name: name.to_owned(), ..ClientConfig::default() })

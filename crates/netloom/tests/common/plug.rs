@@ -20,6 +20,7 @@ pub struct Switch(Arc<State>);
 #[derive(Debug, Default)]
 struct State {
     is_unplugged: AtomicBool,
+    is_deaf: AtomicBool,
     moves: AtomicU32,
 }
 
@@ -27,6 +28,11 @@ impl Switch {
     /// Nothing gets through any more, and nothing says so; or everything does again.
     pub fn set_unplugged(&self, is_unplugged: bool) {
         self.0.is_unplugged.store(is_unplugged, Ordering::SeqCst);
+    }
+
+    /// What arrives is not read any more: it piles up in the system, here and at the other end.
+    pub fn set_deaf(&self) {
+        self.0.is_deaf.store(true, Ordering::SeqCst);
     }
 
     /// The machine gets another address: sockets are bound anew, and streams break.
@@ -90,6 +96,9 @@ impl Transport for Plug {
 
     fn receive(&mut self, now: Micros, batch: &mut Batch) -> Result<usize, TransportError> {
         self.follow_moves();
+        if self.switch.0.is_deaf.load(Ordering::SeqCst) {
+            return Ok(0);
+        }
         let count = self.inner.receive(now, batch)?;
         if self.is_unplugged() {
             batch.clear();
