@@ -88,6 +88,7 @@ pub use address::{Address, AddressError, Scheme};
 pub use client::{Client, ClientBuilder};
 pub use error::Error;
 pub use line::{Driver, RING_DATAGRAMS};
+pub use netloom_proto as proto;
 pub use netloom_replica as replica;
 pub use netloom_replica::input::Input;
 pub use netloom_session as session;
@@ -100,6 +101,7 @@ pub use server::{Server, ServerBuilder, ServerHandle};
 pub mod prelude {
     pub use crate::replicated::{Choice, Replicated};
     pub use crate::{Client, Driver, Error, Input, Server, ServerHandle};
+    pub use netloom_proto::DisconnectReason;
     pub use netloom_replica::step::Step;
     pub use netloom_replica::world::{ObjectIndex, TeamId};
     pub use netloom_session::client::{ClientEvent, Ending, Prediction};

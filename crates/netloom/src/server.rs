@@ -18,7 +18,7 @@ use crate::client::{Client, ClientBuilder};
 use crate::clock::Clock;
 use crate::discovery::{Beacon, DISCOVERY_PORT};
 use crate::error::Error;
-use crate::line::{Driver, Line, plain};
+use crate::line::{Arrival, Driver, Line, plain};
 
 /// How long a loop sleeps at most, so that commands from outside are soon seen.
 const SLEEP_MAX: Micros = Micros::from_millis(20);
@@ -231,7 +231,10 @@ impl Server {
     /// Takes in what arrived, makes the steps that are due, sends what is to be sent. Never waits.
     pub fn tick(&mut self) -> Result<(), Error> {
         let Server { session, line, clock, held, beacon, .. } = self;
-        line.receive(clock.now(), |at, from, datagram| session.handle_datagram(at, from, datagram))?;
+        line.receive(clock.now(), |at, from, arrival| match arrival {
+            Arrival::Datagram(datagram) => session.handle_datagram(at, from, datagram),
+            Arrival::Broken => session.handle_broken(at, from),
+        })?;
         hold_congested(session, line, held);
         let now = clock.now();
         session.tick(now);

@@ -141,6 +141,8 @@ pub struct Client<I: Input> {
     resume: Option<ResumeToken>,
     /// Since when the seat is lost, while it is tried for.
     lost_since: Option<Micros>,
+    /// Where a connection is being made anew.
+    redial: Option<SocketAddr>,
     /// What was said before the connection ended.
     farewell: Option<Ending>,
     events: VecDeque<ClientEvent>,
@@ -165,6 +167,7 @@ impl<I: Input> Client<I> {
             others: BTreeMap::new(),
             resume: None,
             lost_since: None,
+            redial: None,
             farewell: None,
             events: VecDeque::new(),
             calls: Calls::new()?,
@@ -284,6 +287,18 @@ impl<I: Input> Client<I> {
         self.endpoint.handle_datagram(now, from, datagram);
     }
 
+    /// The stream to the server is gone: for drivers of transports that have connections of their own. The connection is
+    /// lost at once instead of after a silence.
+    pub fn handle_broken(&mut self, now: Micros, from: SocketAddr) {
+        self.endpoint.handle_broken(now, from);
+    }
+
+    /// The address that a connection is being made to anew: what a transport has of the old one is of no use. To be asked
+    /// before [`poll_transmit`](Client::poll_transmit).
+    pub fn poll_redial(&mut self) -> Option<SocketAddr> {
+        self.redial.take()
+    }
+
     /// A frame: takes in what arrived, and moves the view and the player's steps on.
     pub fn tick(&mut self, now: Micros) {
         self.endpoint.begin_tick(now);
@@ -391,7 +406,10 @@ impl<I: Input> Client<I> {
         reject: Option<(netloom_proto::RejectReason, u64)>,
     ) {
         self.peer = None;
-        let is_lost = matches!(reason, DisconnectReason::Timeout | DisconnectReason::Undeliverable);
+        let is_lost = matches!(
+            reason,
+            DisconnectReason::Timeout | DisconnectReason::Undeliverable | DisconnectReason::Broken
+        );
         let may_return = self.config.reconnects && self.resume.is_some() && self.farewell.is_none();
         if is_lost && may_return && self.seat.is_some() {
             self.lost_since = Some(now);
@@ -418,6 +436,7 @@ impl<I: Input> Client<I> {
             return self.handle_end(now, reason, None);
         }
         self.peer = self.endpoint.connect(now, server, self.resume).ok();
+        self.redial = Some(server);
     }
 
     /// The next step that the player is to act in. Ask until `None`, and give an input for each.

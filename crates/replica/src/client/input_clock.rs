@@ -34,7 +34,8 @@
 //! can take. More would make inputs wait, and shots over a long route older than they may be.
 //!
 //! **Breaks.** An error beyond a bound skips steps, or waits if the client is too far ahead. No step is given twice, unless
-//! the server's clock itself broke: then the count starts anew.
+//! the server's clock itself broke: then the count starts anew. When the server has been past the newest step for a quarter
+//! of a second, its slacks are about steps that were never made and tell nothing: the client goes by the clock, at once.
 
 use netloom_wire::{Micros, Tick};
 
@@ -60,6 +61,10 @@ const POSITION_US_MAX: i64 = i64::MAX / 8;
 const JITTER_MAX: Micros = Micros(150_000);
 /// The jitter that counts follows the measured one in about this time.
 const JITTER_SETTLE_US: f64 = 2_000_000.0;
+
+/// A server that has been past the newest step for so long will not be caught up with by its slacks: they are about steps that
+/// this client never made.
+const BEHIND_MAX: Micros = Micros(250_000);
 
 const NO_LEAD: (Tick, f64) = (Tick(0), f64::NAN);
 /// A longer gap is a hitch, and not the rate of frames.
@@ -146,6 +151,9 @@ pub struct InputClock {
     /// Slack less lead, of the route.
     route_us: Option<f64>,
     newest_slack: Option<Tick>,
+    /// Since when the server is past the newest step, and whether that has been too long.
+    behind_since: Option<Micros>,
+    is_left_behind: bool,
     jitter_us: f64,
     /// From one frame to the next, at most.
     gap_us: f64,
@@ -196,6 +204,8 @@ impl InputClock {
             lead_us: None,
             route_us: None,
             newest_slack: None,
+            behind_since: None,
+            is_left_behind: false,
             jitter_us: 0.0,
             gap_us: 0.0,
             target_us: 0.0,
@@ -228,6 +238,15 @@ impl InputClock {
 
     /// What a snapshot said about this client's inputs: see [`ReplicaClient::feedback`](super::ReplicaClient::feedback).
     pub fn handle_feedback(&mut self, feedback: &Feedback) {
+        let newest = self.position.map(|position| Tick(position.given as u32));
+        let is_behind =
+            newest.is_some_and(|newest| nearest_tick(feedback.step.0 as u16, newest).is_newer_than(newest));
+        if !is_behind {
+            self.behind_since = None;
+        } else if self.seen.since(*self.behind_since.get_or_insert(self.seen)) >= BEHIND_MAX {
+            self.forget_route();
+            self.is_left_behind = true;
+        }
         if let Some(slack) = feedback.slack {
             self.handle_slack(feedback.step, (slack.steps() * self.step_us) as i64);
         }
@@ -249,9 +268,8 @@ impl InputClock {
         let ahead_us = clock.rtt().map_or(0, signed) + (self.target_slack().0 as f64 + self.step_us) as i64;
         let by_clock_us = signed(reading) + ahead_us;
         if clock.resyncs() != self.resyncs {
-            self.resyncs = clock.resyncs();
-            (self.lead_us, self.route_us, self.newest_slack, self.position) = (None, None, None, None);
-            self.leads.fill(NO_LEAD);
+            (self.resyncs, self.position) = (clock.resyncs(), None);
+            self.forget_route();
         }
         let (rate, is_new) = (self.rate, self.position.is_none());
         let position = self.position.get_or_insert_with(|| Position {
@@ -265,6 +283,12 @@ impl InputClock {
         }
         self.steer(now, by_clock_us, passed_us);
         self.give(now)
+    }
+
+    /// Until the next feedback only the server's clock counts, as at the beginning.
+    fn forget_route(&mut self) {
+        (self.lead_us, self.route_us, self.newest_slack, self.behind_since) = (None, None, None, None);
+        self.leads.fill(NO_LEAD);
     }
 
     /// How early the inputs should come.
@@ -309,7 +333,8 @@ impl InputClock {
             Some(route_us) => target_us + newest_us - (route_us + position.lead_us(now)),
             None => (by_clock_us - position.us) as f64,
         };
-        if error_us.abs() > self.config.resync.0 as f64 {
+        let is_left_behind = std::mem::take(&mut self.is_left_behind);
+        if is_left_behind || error_us.abs() > self.config.resync.0 as f64 {
             return position.move_by(error_us);
         }
         let limit_us = DILATION_MAX * passed_us;

@@ -1,7 +1,7 @@
 //! The player's own object, ahead of the server.
 
 use netloom_replica::ClassId;
-use netloom_replica::client::predict::{PredictError, PredictReport};
+use netloom_replica::client::predict::{NotPredicted, PredictError, PredictReport};
 use netloom_replica::client::{ClientObject, Pose, PredictConfig, Predictor, Reconciled};
 use netloom_replica::input::Input;
 use netloom_replica::step::{Describe, Fields, Step};
@@ -127,7 +127,16 @@ impl<S: Step<State: Replicated, Input: Input> + Clone> Prediction<S> {
 
     /// Reacts to an input at once. `false` if there is nothing to predict, or prediction waits for the server.
     pub fn apply(&mut self, step: Tick, input: S::Input) -> bool {
-        self.own.as_mut().is_some_and(|(_, own)| own.apply_local(step, input).is_ok())
+        let Some((_, own)) = &mut self.own else { return false };
+        match own.apply_local(step, input).map(|_| ()) {
+            Ok(()) => true,
+            Err(NotPredicted::Paused) => false,
+            Err(NotPredicted::NotNewer { .. }) => {
+                // The steps were begun anew, for the server stood still: what was predicted will never be.
+                (self.own, self.told) = (None, None);
+                false
+            }
+        }
     }
 
     /// The object that is predicted.

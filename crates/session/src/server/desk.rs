@@ -224,7 +224,10 @@ impl Desk {
     fn lose(&mut self, now: Micros, peer: PeerId, seated: Seated, reason: DisconnectReason) {
         let may_return = matches!(
             reason,
-            DisconnectReason::Timeout | DisconnectReason::Undeliverable | DisconnectReason::Resumed
+            DisconnectReason::Timeout
+                | DisconnectReason::Undeliverable
+                | DisconnectReason::Broken
+                | DisconnectReason::Resumed
         );
         if !may_return || self.resume_window == Micros::ZERO {
             return self.leave(now, seated, reason);

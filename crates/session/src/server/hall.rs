@@ -142,9 +142,10 @@ impl Hall {
         self.call(|host, room| host.leave(room, player));
     }
 
-    /// What a player does; whether that could be read.
+    /// What a player does; whether that could be read. Too much at once is dropped and no offence: a network that held it
+    /// back, or a server that stood still, lets hundreds arrive together, and the next message says the last of it again.
     pub fn handle_inputs(&mut self, player: PlayerId, payload: &[u8], now: Micros) -> bool {
-        self.room.may_act(now, player) && self.host.handle_inputs(player, payload, now).is_ok()
+        !self.room.may_act(now, player) || self.host.handle_inputs(player, payload, now).is_ok()
     }
 
     /// A player says something.

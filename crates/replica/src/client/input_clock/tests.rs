@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::noise::Noise;
+use crate::snapshot::Slack;
 
 const FRAME_US: u64 = 16_667;
 const STEP_US: f64 = 1e6 / 60.0;
@@ -261,6 +262,29 @@ fn after_a_long_pause_steps_are_skipped_and_after_a_short_one_made_up() {
     game.run(5);
     let slack_us = game.mean_slack_us(2);
     assert!((slack_us - game.input.target_slack().0 as f64).abs() < STEP_US, "{slack_us}");
+}
+
+#[test]
+fn a_client_whom_the_server_has_left_behind_goes_by_the_clock() {
+    let (mut clock, mut input) = (ServerClock::new(), InputClock::new(InputClockConfig::default()).unwrap());
+    let mut newest = Tick(0);
+    for frame in 0..120 {
+        let now = Micros(frame * FRAME_US);
+        let simulated = Tick((60 * now.0 / 1_000_000) as u32 + 600);
+        if frame % 3 == 0 {
+            clock.handle_snapshot(now, Micros::from_secs(10) + now);
+        }
+        if frame > 0 && frame % 3 == 0 {
+            // A slack of long ago: the client waits, until the server has come past it.
+            let slack = (frame < 60).then(|| Slack::from_steps(27.0));
+            input.handle_feedback(&Feedback { step: simulated, slack });
+        }
+        clock.advance(now);
+        let steps = input.poll_steps(now, &clock);
+        newest = steps.iter().last().unwrap_or(newest);
+        let is_late = !newest.is_newer_than(simulated);
+        assert!(frame < 80 || !is_late, "{newest:?} is made when {simulated:?} is over");
+    }
 }
 
 #[test]
