@@ -72,6 +72,7 @@
 //! | being a client | [`Client`], which can all that [`session::Client`] can |
 //! | settings | [`ServerConfig`](prelude::ServerConfig), [`RoomConfig`](prelude::RoomConfig), [`ClientConfig`](prelude::ClientConfig) |
 //! | a player in the server's own process, or no network at all | [`ServerBuilder::bind_with_player`] |
+//! | what a server does at the moment, also for Prometheus | [`Server::stats`] |
 //! | a bad line on purpose | [`ClientBuilder::bad_line`] |
 #![forbid(unsafe_code)]
 
@@ -81,6 +82,7 @@ pub mod clock;
 pub mod error;
 mod line;
 pub mod server;
+pub mod stats;
 
 pub use address::{Address, AddressError, Scheme};
 pub use client::{Client, ClientBuilder};
@@ -93,6 +95,7 @@ pub use netloom_session::replicated;
 pub use netloom_transport as transport;
 pub use netloom_wire as wire;
 pub use server::{Server, ServerBuilder, ServerHandle};
+pub use stats::Stats;
 
 /// What most games need.
 pub mod prelude {

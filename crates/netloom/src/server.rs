@@ -1,6 +1,7 @@
 //! A server over real transports.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 
@@ -18,6 +19,7 @@ use crate::client::{Client, ClientBuilder};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::line::{Driver, Line, plain};
+use crate::stats::{Recorder, Stats};
 
 /// How long a loop sleeps at most, so that commands from outside are soon seen.
 const SLEEP_MAX: Micros = Micros::from_millis(20);
@@ -103,12 +105,14 @@ impl ServerBuilder {
         self.config.connection.mtu =
             mtu.unwrap_or(self.config.connection.mtu).min(self.config.connection.mtu);
         let clock = Clock::new();
+        let stats = Stats::new(clock, self.protocol.name(), self.config.listen.peers_max);
         let mut session = Session::new(self.config, self.protocol, seed()?)?;
         for open in self.rooms {
             open(&mut session, clock.now())?;
         }
         let line = Line::new(self.driver, transports, clock)?;
-        Ok(Server { session, line, clock, local, events: Vec::new(), held: Vec::new() })
+        let recorder = Recorder::new(Arc::new(stats));
+        Ok(Server { session, line, clock, local, recorder, events: Vec::new(), held: Vec::new() })
     }
 
     /// Binds, and adds a player of this very process: server and client in one, or a game without a network if the server
@@ -157,6 +161,7 @@ pub struct Server {
     line: Line,
     clock: Clock,
     local: Vec<Address>,
+    recorder: Recorder,
     events: Vec<ServerEvent>,
     /// Whose snapshots wait.
     held: Vec<PlayerId>,
@@ -197,6 +202,11 @@ impl Server {
         &mut self.session
     }
 
+    /// What it does, for any thread to look at while it runs.
+    pub fn stats(&self) -> Arc<Stats> {
+        Arc::clone(self.recorder.stats())
+    }
+
     /// What the transports counted.
     pub fn transport_counters(&self) -> Counters {
         self.line.counters()
@@ -204,8 +214,9 @@ impl Server {
 
     /// Takes in what arrived, makes the steps that are due, sends what is to be sent. Never waits.
     pub fn tick(&mut self) -> Result<(), Error> {
-        let Server { session, line, clock, held, .. } = self;
-        line.receive(clock.now(), |at, from, datagram| session.handle_datagram(at, from, datagram))?;
+        let Server { session, line, clock, held, recorder, .. } = self;
+        let began = clock.now();
+        line.receive(began, |at, from, datagram| session.handle_datagram(at, from, datagram))?;
         hold_congested(session, line, held);
         let now = clock.now();
         session.tick(now);
@@ -213,6 +224,7 @@ impl Server {
         while let Some(address) = session.poll_closed() {
             line.close(address);
         }
+        recorder.handle_tick(began, clock.now(), session, || line.counters());
         Ok(())
     }
 
@@ -254,6 +266,7 @@ impl Server {
     /// Begins to stop: everybody is told why. Tick until [`is_stopped`](Server::is_stopped).
     pub fn stop(&mut self, reason: &str) {
         let now = self.clock.now();
+        self.recorder.stats().set_stopping();
         self.session.stop(now, reason);
     }
 

@@ -85,6 +85,13 @@ impl ClientObject {
         self.ticks[self.newest]
     }
 
+    /// The words that were in force at a tick, as far as they arrived: those of the newest kept state that is not newer.
+    /// `None` if the object was not there yet, or those states are forgotten.
+    pub fn words_at(&self, tick: Tick) -> Option<&[i32]> {
+        let mut rows = (0..self.count).map(|back| self.row_before_newest(back));
+        rows.find(|row| !self.ticks[*row].is_newer_than(tick)).map(|row| self.row(row))
+    }
+
     /// Whether it jumped to its newest state.
     pub fn teleported(&self) -> bool {
         self.teleported
@@ -249,6 +256,8 @@ mod tests {
             for tick in 950..1_110 {
                 let kept = object.state_at(Tick(tick)).map(|words| words[0]);
                 prop_assert_eq!(kept, model.get(&tick).copied());
+                let in_force = object.words_at(Tick(tick)).map(|words| words[0]);
+                prop_assert_eq!(in_force, model.range(..=tick).next_back().map(|(_, words)| *words));
             }
         }
     }
