@@ -27,14 +27,16 @@ use netloom_proto::{
 use netloom_replica::SettingError;
 use netloom_replica::client::{ReplicaClient, View};
 use netloom_replica::input::Input;
-use netloom_wire::{Alias, MessageBuffer, Micros, Tick};
+use netloom_wire::{Alias, MessageBuffer, Micros, Tick, WriteError};
 
 use crate::channel::{CONTROL, INPUT, ORDERED};
 use crate::config::ClientConfig;
 use crate::game::PlayerId;
-use crate::message::{CHAT_BYTES_MAX, Hello, MESSAGE_BYTES_MAX, ToClient, ToServer};
+use crate::lobby::{LOBBY_COMMAND_BYTES_MAX, LobbyCommand, LobbyEvent, LobbyState};
+use crate::message::{CHAT_BYTES_MAX, Hello, LobbyNews, MESSAGE_BYTES_MAX, ToClient, ToServer};
 use crate::protocol::Protocol;
 use crate::replicated::Replicated;
+use crate::validate::{Rejected, RejectedMessage};
 use inputs::Inputs;
 use seat::Seat;
 
@@ -67,6 +69,9 @@ pub enum ClientError {
     /// The connection has no room for the message.
     #[error(transparent)]
     Send(#[from] SendError),
+    /// A text does not fit into its message.
+    #[error("the message cannot be written: {0}")]
+    Unwritable(WriteError),
     /// A text is too long.
     #[error("the text has {bytes} bytes, at most {max} are sent")]
     TooLong {
@@ -384,6 +389,19 @@ impl<I: Input> Client<I> {
         self.try_send(ORDERED, &ToServer::Chat { to_team, text })
     }
 
+    /// Asks something of the lobby; a refusal is an event.
+    pub fn lobby(&mut self, command: LobbyCommand<'_>) -> Result<(), ClientError> {
+        self.seat.as_ref().ok_or(ClientError::NoSeat)?;
+        let mut bytes = [0; LOBBY_COMMAND_BYTES_MAX];
+        let length = command.write(&mut bytes).map_err(ClientError::Unwritable)?;
+        self.try_send(CONTROL, &ToServer::Lobby(&bytes[..length]))
+    }
+
+    /// The lobby as the server told of it last; `None` in a room without one.
+    pub fn lobby_state(&self) -> Option<&LobbyState> {
+        self.seat.as_ref()?.lobby.as_ref()
+    }
+
     /// Asks to own an object, or to give it back; [`ClientEvent::Claimed`] is the answer.
     pub fn claim(&mut self, object: Alias, is_wanted: bool) -> Result<(), ClientError> {
         self.seat.as_ref().ok_or(ClientError::NoSeat)?;
@@ -454,8 +472,21 @@ fn handle_said(
         ToClient::Claimed { object, is_granted } => {
             push(events, ClientEvent::Claimed { object, is_granted });
         }
-        ToClient::Rejected { step, code, text } => {
-            push(events, ClientEvent::Rejected { step, code, text: text.to_owned() });
+        ToClient::Rejected(RejectedMessage { rejected, text }) => {
+            let Rejected { step, reason } = rejected;
+            let text = if text.is_empty() { reason.to_string() } else { text.to_owned() };
+            push(events, ClientEvent::Rejected { step, reason, text });
+        }
+        ToClient::Lobby(LobbyNews::State, bytes) => {
+            if let (Some(seat), Ok(state)) = (seat, LobbyState::read(bytes)) {
+                seat.lobby = Some(state);
+                push(events, ClientEvent::LobbyChanged);
+            }
+        }
+        ToClient::Lobby(LobbyNews::Event, bytes) => {
+            if let Ok(event) = LobbyEvent::read(bytes) {
+                push(events, ClientEvent::Lobby(event));
+            }
         }
         ToClient::Said { player, to_team, text } => {
             let player = (player != 0).then_some(PlayerId(player));

@@ -31,6 +31,7 @@ mod host;
 pub mod lobby;
 pub mod measured;
 pub mod message;
+mod names;
 mod outbox;
 pub mod protocol;
 pub mod random;
@@ -39,6 +40,7 @@ pub mod room;
 pub mod rpc;
 pub mod server;
 pub mod setting;
+mod text;
 pub mod validate;
 
 pub use client::Client;

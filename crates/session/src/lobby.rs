@@ -25,7 +25,7 @@
 //! The whole state, and not what changed: it is some kilobytes at most, changes a few times a minute, and a client that
 //! has the newest one needs nothing else. During a game only chat, kicks, and who is there still change.
 //!
-//! Everything that players type is cleaned before anybody else sees it (the `text` part), and everything they do is
+//! Everything that players type is cleaned before anybody else sees it (`text`), and everything they do is
 //! counted against a rate.
 
 mod command;
@@ -33,18 +33,17 @@ mod config;
 mod event;
 mod machine;
 mod members;
-mod names;
 mod refused;
 mod state;
-mod text;
 
+pub use crate::names::DuplicateNames;
+pub use crate::text::{CHAT_CHARS_MAX, NAME_CHARS_MAX, REASON_CHARS_MAX};
 pub use command::{LOBBY_COMMAND_BYTES_MAX, LobbyCommand};
-pub use config::{DuplicateNames, HostRule, LateJoin, LobbyConfig, SettingRule, StartRule};
+pub use config::{HostRule, LateJoin, LobbyConfig, SettingRule, StartRule};
 pub use event::{LOBBY_EVENT_BYTES_MAX, LobbyEvent, Recipient};
 pub use machine::{EVENTS_WAITING_MAX, Lobby};
 pub use refused::LobbyRefused;
 pub use state::{LOBBY_STATE_BYTES_MAX, LobbyState, Member, Phase, Role};
-pub use text::{CHAT_CHARS_MAX, NAME_CHARS_MAX, REASON_CHARS_MAX};
 
 /// Players of one lobby at most: with as many spectators, the state still is a message of some kilobytes.
 pub const PLAYERS_MAX: usize = 64;

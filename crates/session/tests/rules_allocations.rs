@@ -5,9 +5,9 @@ use netloom_session::adapt::{Adapt, AdaptConfig, share};
 use netloom_session::health::{Health, HealthConfig};
 use netloom_session::measured::Measured;
 use netloom_session::validate::{
-    ActionId, Movement, MovementRule, REJECTED_BYTES_MAX, Validator, ValidatorConfig,
+    ActionId, Movement, MovementRule, REJECTED_BYTES_MAX, RejectedMessage, Validator, ValidatorConfig,
 };
-use netloom_wire::{Micros, Tick};
+use netloom_wire::{ByteWriter, Micros, Tick};
 
 #[test]
 fn adapting_watching_and_validating_allocate_nothing() {
@@ -36,7 +36,7 @@ fn adapting_watching_and_validating_allocate_nothing() {
             player.check_move(now, Tick(tick), &mut ship, [metres, 0.0, 0.0]),
         ];
         for rejected in checks.into_iter().filter_map(Result::err) {
-            rejected.write("", &mut buffer).unwrap();
+            RejectedMessage::new(rejected, "").write(&mut ByteWriter::new(&mut buffer));
             refused += 1;
         }
         player.poll_verdict();

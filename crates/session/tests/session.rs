@@ -6,7 +6,9 @@ use common::{Cube, Cubes, Keys, Net, Walker};
 use netloom_proto::DisconnectReason;
 use netloom_session::client::{ClientEvent, Ending};
 use netloom_session::config::{ClientConfig, RoomConfig, ServerConfig};
+use netloom_session::lobby::DuplicateNames;
 use netloom_session::message::Refusal;
+use netloom_session::validate::Reason;
 use netloom_session::{Protocol, ServerEvent};
 use netloom_wire::schema::Audience;
 use netloom_wire::{Alias, Micros};
@@ -98,7 +100,7 @@ fn an_input_that_cannot_be_is_refused_with_a_reason() {
     net.welcome(alice);
     net.clients[alice].keys = Keys { x: 100, y: 0 };
     net.until_event(alice, "a refusal", |event| {
-        matches!(event, ClientEvent::Rejected { code: 7, text, .. } if text == "nobody walks that fast")
+        matches!(event, ClientEvent::Rejected { reason: Reason::Game(7), text, .. } if text == "nobody walks that fast")
     });
     assert!(net.server.room(net.room).unwrap().counters().rejected_inputs > 0);
 }
@@ -188,7 +190,8 @@ fn who_does_not_come_back_is_gone_after_a_while() {
 
 #[test]
 fn a_full_room_an_unknown_room_and_a_taken_name_are_refused_with_words() {
-    let room = RoomConfig { players_max: 1, same_names: false, ..RoomConfig::new("main") };
+    let room =
+        RoomConfig { players_max: 1, duplicate_names: DuplicateNames::Refuse, ..RoomConfig::new("main") };
     let mut net = Net::new(ServerConfig::default(), room, Cubes::new(1));
     let alice = net.join("alice");
     net.welcome(alice);

@@ -6,7 +6,7 @@ use netloom_session::lobby::{
     Lobby, LobbyCommand, LobbyConfig, LobbyEvent, LobbyState, Phase, Role, SettingRule, StartRule,
 };
 use netloom_session::validate::{REJECTED_BYTES_MAX, RejectedMessage};
-use netloom_wire::Micros;
+use netloom_wire::{MessageBuffer, Micros};
 
 use crate::input::Input;
 
@@ -91,9 +91,9 @@ fn check_canonical(data: &[u8]) {
         assert_eq!(&buffer[..length], data);
     }
     if let Ok(message) = RejectedMessage::read(data) {
-        let length =
-            message.rejected.write(message.text, &mut buffer[..REJECTED_BYTES_MAX]).expect("it was read");
-        assert_eq!(&buffer[..length], data);
+        let mut out = MessageBuffer::new(REJECTED_BYTES_MAX);
+        message.write(&mut out);
+        assert_eq!(out.finish().expect("it was read"), data);
     }
 }
 

@@ -14,6 +14,7 @@ use super::inputs::Inputs;
 use crate::channel::CONTROL;
 use crate::config::ClientConfig;
 use crate::game::PlayerId;
+use crate::lobby::LobbyState;
 use crate::message::{ToServer, Welcome};
 use crate::protocol::Protocol;
 
@@ -31,6 +32,7 @@ pub(super) struct Seat {
     pub steps_per_second: u32,
     pub replica: ReplicaClient,
     pub view: View,
+    pub lobby: Option<LobbyState>,
     input_clock: InputClock,
     /// Of the last snapshots: their tick, and the step after which they were.
     told: [(Tick, Tick); TOLD_KEPT],
@@ -74,6 +76,7 @@ impl Seat {
             steps_per_second,
             replica,
             view: View::new(view)?,
+            lobby: None,
             input_clock: InputClock::new(input_clock)?,
             told: [(Tick(0), Tick(0)); TOLD_KEPT],
             told_count: 0,

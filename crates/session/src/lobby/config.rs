@@ -2,11 +2,12 @@
 
 use netloom_wire::Micros;
 
-use super::text::{bytes_max, clean_line, clean_name};
 use super::{
     PLAYERS_MAX, SETTING_KEY_BYTES_MAX, SETTING_VALUE_BYTES_MAX, SETTINGS_MAX, SPECTATORS_MAX, TEAMS_MAX,
 };
+use crate::names::DuplicateNames;
 use crate::setting::{SettingError, check};
+use crate::text::{bytes_max, clean_line, clean_name};
 use crate::validate::RateRule;
 
 /// Who may change settings, start and kick.
@@ -37,16 +38,6 @@ pub enum LateJoin {
     Spectate,
     /// A seat, if one is free.
     Play,
-    /// Nothing.
-    Refuse,
-}
-
-/// What somebody gets whose name another one has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DuplicateNames {
-    /// A number behind it.
-    #[default]
-    Number,
     /// Nothing.
     Refuse,
 }
@@ -173,7 +164,7 @@ impl LobbyConfig {
 }
 
 /// Bytes that the text of a command may have: cleaning makes it shorter, so more than fits afterwards is accepted.
-pub(super) const TYPED_BYTES_MAX: usize = bytes_max(super::text::CHAT_CHARS_MAX);
+pub(super) const TYPED_BYTES_MAX: usize = bytes_max(crate::text::CHAT_CHARS_MAX);
 
 #[cfg(test)]
 mod tests {

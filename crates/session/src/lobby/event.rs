@@ -4,7 +4,7 @@ use netloom_replica::world::{OwnerId, TeamId};
 use netloom_wire::{ByteReader, ByteSink, ByteWriter, ReadError, WriteError};
 
 use super::refused::LobbyRefused;
-use super::text::{CHAT_CHARS_MAX, REASON_CHARS_MAX, bytes_max};
+use crate::text::{CHAT_CHARS_MAX, REASON_CHARS_MAX, bytes_max};
 
 /// Bytes of an event at most: a kind, a player, a team or none, and a line of chat with its length.
 pub const LOBBY_EVENT_BYTES_MAX: usize = 1 + 4 + 3 + 2 + bytes_max(CHAT_CHARS_MAX);

@@ -8,11 +8,11 @@ use netloom_wire::Micros;
 use super::command::LobbyCommand;
 use super::config::{LateJoin, LobbyConfig, StartRule};
 use super::event::{LobbyEvent, Recipient};
-use super::names::unique_name;
 use super::refused::LobbyRefused;
 use super::state::{LobbyState, Member, Phase, Role};
-use super::text::{CHAT_CHARS_MAX, REASON_CHARS_MAX, clean_line};
+use crate::names::unique_name;
 use crate::setting::SettingError;
+use crate::text::{CHAT_CHARS_MAX, REASON_CHARS_MAX, clean_line};
 use crate::validate::ActionRate;
 
 /// Events that wait to be polled, beyond which nothing is accepted that makes more of them.
@@ -126,7 +126,7 @@ impl Lobby {
         } else {
             return Err(LobbyRefused::Full);
         };
-        let name = unique_name(name, self.state.members.iter(), self.config.duplicate_names)?;
+        let name = unique_name(name, names(self.state.members.iter()), self.config.duplicate_names)?;
         let rate = |rule| ActionRate::new(rule, now).map_err(|_| LobbyRefused::Busy);
         let book = Book {
             commands: rate(self.config.commands)?,
@@ -314,7 +314,7 @@ impl Lobby {
     fn rename(&mut self, player: OwnerId, name: &str, now: Micros) -> Result<(), LobbyRefused> {
         self.outside_of_games()?;
         let others = self.state.members.iter().filter(|member| member.player != player);
-        let name = unique_name(name, others, self.config.duplicate_names)?;
+        let name = unique_name(name, names(others), self.config.duplicate_names)?;
         let members = &mut self.state.members;
         let member = members.iter_mut().find(|member| member.player == player);
         member.ok_or(LobbyRefused::UnknownPlayer)?.name = name;
@@ -442,4 +442,9 @@ fn fit_line(text: &str) -> Result<String, LobbyRefused> {
         1..=CHAT_CHARS_MAX => Ok(line),
         _ => Err(LobbyRefused::TextTooLong),
     }
+}
+
+/// What they are called.
+fn names<'a>(members: impl Iterator<Item = &'a Member> + Clone) -> impl Iterator<Item = &'a str> + Clone {
+    members.map(|member| member.name.as_str())
 }

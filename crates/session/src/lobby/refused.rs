@@ -1,5 +1,7 @@
 //! Why a lobby does not do what it was told.
 
+use crate::names::NameRefused;
+
 macro_rules! refusals {
     ($($(#[$doc:meta])* $variant:ident = $code:literal, $text:literal;)*) => {
         /// Why a lobby does not do what it was told. The codes are on the wire and never change their meaning.
@@ -76,6 +78,16 @@ refusals! {
     Busy = 24, "the lobby is busy: try again";
     /// Nobody may watch here, or no more.
     NoSpectators = 25, "there is no place to watch from";
+}
+
+impl From<NameRefused> for LobbyRefused {
+    fn from(refused: NameRefused) -> LobbyRefused {
+        match refused {
+            NameRefused::Empty => LobbyRefused::NameEmpty,
+            NameRefused::TooLong => LobbyRefused::NameTooLong,
+            NameRefused::Taken => LobbyRefused::NameTaken,
+        }
+    }
 }
 
 #[cfg(test)]

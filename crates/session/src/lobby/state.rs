@@ -9,10 +9,10 @@
 use netloom_replica::world::{OwnerId, TeamId};
 use netloom_wire::{ByteReader, ByteSink, ByteWriter, Micros, ReadError, WriteError};
 
-use super::text::{NAME_CHARS_MAX, bytes_max};
 use super::{
     PLAYERS_MAX, SETTING_KEY_BYTES_MAX, SETTING_VALUE_BYTES_MAX, SETTINGS_MAX, SPECTATORS_MAX, TEAMS_MAX,
 };
+use crate::text::{NAME_CHARS_MAX, bytes_max};
 
 const MEMBERS_MAX: usize = PLAYERS_MAX + SPECTATORS_MAX;
 const NAME_BYTES_MAX: usize = bytes_max(NAME_CHARS_MAX);

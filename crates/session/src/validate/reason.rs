@@ -6,7 +6,7 @@
 //!     u32    u8     length as a varint, at most 120, then UTF-8; empty unless the code is the game's own
 //! ```
 
-use netloom_wire::{ByteReader, ByteSink, ByteWriter, ReadError, Tick, WriteError};
+use netloom_wire::{ByteReader, ByteSink, ReadError, Tick};
 
 /// Bytes of text that a game may say about a reason of its own.
 pub const REASON_TEXT_BYTES_MAX: usize = 120;
@@ -96,18 +96,6 @@ pub struct Rejected {
     pub reason: Reason,
 }
 
-impl Rejected {
-    /// Writes the answer to the client. `text` goes along with a reason of the game's own; the others have theirs.
-    pub fn write(&self, text: &str, buffer: &mut [u8]) -> Result<usize, WriteError> {
-        let mut writer = ByteWriter::new(buffer);
-        writer.write_u32(self.step.0);
-        writer.write_u8(self.reason.code());
-        let is_own = matches!(self.reason, Reason::Game(_));
-        writer.write_str(if is_own { text } else { "" }, REASON_TEXT_BYTES_MAX);
-        writer.finish()
-    }
-}
-
 /// The answer as a client reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RejectedMessage<'a> {
@@ -118,6 +106,19 @@ pub struct RejectedMessage<'a> {
 }
 
 impl<'a> RejectedMessage<'a> {
+    /// The answer to a command; `text` goes along with a reason of the game's own, the others have theirs.
+    pub fn new(rejected: Rejected, text: &'a str) -> RejectedMessage<'a> {
+        let is_own = matches!(rejected.reason, Reason::Game(_));
+        RejectedMessage { rejected, text: if is_own { text } else { "" } }
+    }
+
+    /// Writes the answer.
+    pub fn write(&self, out: &mut impl ByteSink) {
+        out.write_u32(self.rejected.step.0);
+        out.write_u8(self.rejected.reason.code());
+        out.write_str(self.text, REASON_TEXT_BYTES_MAX);
+    }
+
     /// Reads the answer.
     pub fn read(bytes: &'a [u8]) -> Result<RejectedMessage<'a>, ReadError> {
         let mut reader = ByteReader::new(bytes);
@@ -134,6 +135,7 @@ impl<'a> RejectedMessage<'a> {
 
 #[cfg(test)]
 mod tests {
+    use netloom_wire::{MessageBuffer, WriteError};
     use proptest::prelude::*;
 
     use super::*;
@@ -148,18 +150,22 @@ mod tests {
         assert_eq!(Reason::from_code(255), Some(Reason::Game(127)));
     }
 
+    fn written(rejected: Rejected, text: &str) -> Result<Vec<u8>, WriteError> {
+        let mut out = MessageBuffer::new(256);
+        RejectedMessage::new(rejected, text).write(&mut out);
+        out.finish().map(<[u8]>::to_vec)
+    }
+
     #[test]
     fn an_answer_names_the_step_and_the_reason_in_words() {
-        let mut buffer = [0; REJECTED_BYTES_MAX];
         let rejected = Rejected { step: Tick(7), reason: Reason::Game(3) };
-        let length = rejected.write("no ammunition", &mut buffer).unwrap();
-        let message = RejectedMessage::read(&buffer[..length]).unwrap();
-        assert_eq!(message, RejectedMessage { rejected, text: "no ammunition" });
+        let bytes = written(rejected, "no ammunition").unwrap();
+        assert_eq!(RejectedMessage::read(&bytes), Ok(RejectedMessage { rejected, text: "no ammunition" }));
 
         let rejected = Rejected { step: Tick(8), reason: Reason::Cooldown };
-        let length = rejected.write("not needed", &mut buffer).unwrap();
-        assert_eq!(buffer[..length], [8, 0, 0, 0, 5, 0]);
-        let message = RejectedMessage::read(&buffer[..length]).unwrap();
+        let bytes = written(rejected, "not needed").unwrap();
+        assert_eq!(bytes, [8, 0, 0, 0, 5, 0]);
+        let message = RejectedMessage::read(&bytes).unwrap();
         assert_eq!(message.rejected.to_string(), "step 8: the action is still cooling down");
         assert_eq!(RejectedMessage::read(&[8, 0, 0, 0, 5, 1, b'x']), Err(ReadError::OutOfRange));
         assert_eq!(RejectedMessage::read(&[8, 0, 0, 0, 99, 0]), Err(ReadError::OutOfRange));
@@ -169,17 +175,15 @@ mod tests {
     fn a_text_that_is_too_long_is_not_written() {
         let rejected = Rejected { step: Tick(7), reason: Reason::Game(0) };
         let long = "x".repeat(REASON_TEXT_BYTES_MAX + 1);
-        assert_eq!(rejected.write(&long, &mut [0; 256]), Err(WriteError::TooLong));
-        assert_eq!(rejected.write(&long[1..], &mut [0; REJECTED_BYTES_MAX]), Ok(REJECTED_BYTES_MAX));
+        assert_eq!(written(rejected, &long), Err(WriteError::TooLong));
+        assert_eq!(written(rejected, &long[1..]).map(|bytes| bytes.len()), Ok(REJECTED_BYTES_MAX));
     }
 
     proptest! {
         #[test]
         fn what_reads_writes_back_to_the_same_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..140)) {
             if let Ok(message) = RejectedMessage::read(&bytes) {
-                let mut buffer = [0; REJECTED_BYTES_MAX];
-                let length = message.rejected.write(message.text, &mut buffer).unwrap();
-                prop_assert_eq!(&buffer[..length], &bytes[..]);
+                prop_assert_eq!(written(message.rejected, message.text), Ok(bytes));
             }
         }
     }

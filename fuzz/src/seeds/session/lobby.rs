@@ -4,8 +4,8 @@ use netloom_replica::world::{OwnerId, TeamId};
 use netloom_session::lobby::{
     LOBBY_STATE_BYTES_MAX, Lobby, LobbyCommand, LobbyConfig, LobbyEvent, LobbyRefused, SettingRule,
 };
-use netloom_session::validate::{Reason, Rejected};
-use netloom_wire::{Micros, Tick, WriteError};
+use netloom_session::validate::{REJECTED_BYTES_MAX, Reason, Rejected, RejectedMessage};
+use netloom_wire::{MessageBuffer, Micros, Tick, WriteError};
 
 use super::super::{Seed, seed};
 
@@ -14,6 +14,9 @@ pub fn seeds() -> Vec<Seed> {
     let chat = LobbyEvent::Chat { from: Some(first), team: Some(TeamId(1)), text: "left".to_owned() };
     let kicked = LobbyEvent::Kicked { player: second, reason: "away".to_owned() };
     let rejected = Rejected { step: Tick(7), reason: Reason::Game(3) };
+    let mut rejected_bytes = MessageBuffer::new(REJECTED_BYTES_MAX);
+    RejectedMessage::new(rejected, "no ammunition").write(&mut rejected_bytes);
+    let rejected_bytes = rejected_bytes.as_bytes().to_vec();
     let message = |name, write: &dyn Fn(&mut [u8]) -> Result<usize, WriteError>| {
         seed("session_lobby", name, &[&written(write)])
     };
@@ -23,7 +26,7 @@ pub fn seeds() -> Vec<Seed> {
         message("chat", &|buffer| chat.write(buffer)),
         message("kicked", &|buffer| kicked.write(buffer)),
         message("refused", &|buffer| LobbyEvent::Refused(LobbyRefused::NotHost).write(buffer)),
-        message("rejected", &|buffer| rejected.write("no ammunition", buffer)),
+        seed("session_lobby", "rejected", &[&rejected_bytes]),
         message("state", &|buffer| lobby().state().write(buffer)),
         seed("session_lobby", "game", &[&game()]),
     ]

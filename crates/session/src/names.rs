@@ -1,34 +1,49 @@
-//! Names that nobody else in the lobby has.
+//! Names that nobody else in a room has.
 
-use super::config::DuplicateNames;
-use super::refused::LobbyRefused;
-use super::state::Member;
-use super::text::{NAME_CHARS_MAX, clean_name};
+use crate::text::{NAME_CHARS_MAX, clean_name};
+
+/// What somebody gets whose name another one has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DuplicateNames {
+    /// A number behind it.
+    #[default]
+    Number,
+    /// Nothing.
+    Refuse,
+}
+
+/// Why a name cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NameRefused {
+    Empty,
+    TooLong,
+    Taken,
+}
 
 /// The name under which somebody who typed `typed` joins `others`.
-pub(super) fn unique_name<'a>(
+pub(crate) fn unique_name<'a>(
     typed: &str,
-    others: impl Iterator<Item = &'a Member> + Clone,
+    others: impl Iterator<Item = &'a str> + Clone,
     duplicates: DuplicateNames,
-) -> Result<String, LobbyRefused> {
+) -> Result<String, NameRefused> {
     let name = clean_name(typed);
     if name.is_empty() {
-        return Err(LobbyRefused::NameEmpty);
+        return Err(NameRefused::Empty);
     }
     if name.chars().count() > NAME_CHARS_MAX {
-        return Err(LobbyRefused::NameTooLong);
+        return Err(NameRefused::TooLong);
     }
-    let is_taken = |name: &str| others.clone().any(|other| is_same(&other.name, name));
+    let is_taken = |name: &str| others.clone().any(|other| is_same(other, name));
     if !is_taken(&name) {
         return Ok(name);
     }
     if duplicates == DuplicateNames::Refuse {
-        return Err(LobbyRefused::NameTaken);
+        return Err(NameRefused::Taken);
     }
     // Of as many numbers as there are others, and one more, one is free.
     let numbers = 2..others.clone().count() + 3;
     let free = numbers.map(|number| numbered(&name, number)).find(|name| !is_taken(name));
-    free.ok_or(LobbyRefused::NameTaken)
+    free.ok_or(NameRefused::Taken)
 }
 
 /// `Anna` and `anna` are the same to whoever reads them.

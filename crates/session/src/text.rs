@@ -14,7 +14,7 @@ pub const CHAT_CHARS_MAX: usize = 500;
 pub const REASON_CHARS_MAX: usize = 100;
 
 /// Bytes of UTF-8 that so many characters take at most.
-pub(super) const fn bytes_max(chars: usize) -> usize {
+pub(crate) const fn bytes_max(chars: usize) -> usize {
     chars * 4
 }
 
@@ -50,12 +50,12 @@ fn cleaned(text: &str, is_taken_out: impl Fn(char) -> bool) -> String {
 }
 
 /// A name: nothing that cannot be seen.
-pub(super) fn clean_name(name: &str) -> String {
+pub(crate) fn clean_name(name: &str) -> String {
     cleaned(name, |char| is_directional(char) || is_invisible(char))
 }
 
 /// A line: joiners and selectors stay, for scripts and emoji need them.
-pub(super) fn clean_line(line: &str) -> String {
+pub(crate) fn clean_line(line: &str) -> String {
     cleaned(line, is_directional)
 }
 
