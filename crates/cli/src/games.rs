@@ -101,7 +101,8 @@ pub const ALL: [Entry; 1] = [Entry::of::<cubes::Cubes>()];
 /// The one with this name.
 pub fn find(name: &str) -> Result<Entry, String> {
     ALL.into_iter().find(|entry| entry.name == name).ok_or_else(|| {
-        let known: Vec<String> = ALL.iter().map(|entry| format!("{} ({})", entry.name, entry.about)).collect();
+        let known: Vec<String> =
+            ALL.iter().map(|entry| format!("{} ({})", entry.name, entry.about)).collect();
         format!("there is no game called {name:?}: choose {}", known.join(", "))
     })
 }

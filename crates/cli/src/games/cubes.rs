@@ -138,7 +138,7 @@ impl Game for Cubes {
             let at = [somewhere(), somewhere()];
             let heading = random.between(-std::f32::consts::PI, std::f32::consts::PI);
             let size = random.between(0.5, 3.0);
-            let colour = Colour::from_index(number as usize % Colour::COUNT).unwrap_or_default();
+            let colour = Colour::from_index(u32::from(number) % Colour::COUNT).unwrap_or_default();
             let cube = Cube { at, turned: about_vertical(heading), size, colour, number };
             let object = room.spawn(&cube, None)?;
             self.wanderers.push(Wanderer { object, cube, heading, wanted: heading });
@@ -152,7 +152,7 @@ impl Game for Cubes {
         }
         let random = room.random();
         let at = [random.between(-20.0, 20.0), random.between(-20.0, 20.0)];
-        let colour = Colour::from_index(random.below(Colour::COUNT as u64) as usize).unwrap_or_default();
+        let colour = Colour::from_index(random.below(Colour::COUNT.into()) as u32).unwrap_or_default();
         let walker = Walker { at, colour, rest: 0, number: player.0 as u16 };
         match room.spawn(&walker, Some(player)) {
             Ok(object) => {
@@ -165,11 +165,11 @@ impl Game for Cubes {
 
     fn input(&mut self, room: &mut Room, player: PlayerId, command: &Command<Act>) -> Result<(), Rejected> {
         let (object, walker) = self.walkers.get_mut(&player).ok_or(Rejected::new(1, "not walking"))?;
-        let is_too_early = command.input.dash && walker.rest > 0;
-        // A leap that cannot be is a step, here as in the prediction.
+        if command.input.dash && walker.rest > 0 {
+            return Err(Rejected::new(2, "too tired to dash"));
+        }
         Walk.step(walker, &command.input);
-        room.write(*object, walker).map_err(|_| Rejected::new(2, "the walker is gone"))?;
-        if is_too_early { Err(Rejected::new(3, "too tired to dash")) } else { Ok(()) }
+        room.write(*object, walker).map_err(|_| Rejected::new(3, "the walker is gone"))
     }
 
     fn step(&mut self, room: &mut Room) {

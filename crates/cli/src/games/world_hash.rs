@@ -5,29 +5,39 @@
 //! that the order and the names that each side has for them do not matter. Two equal sums mean that every field of every object
 //! was the same, bit for bit, while all of them moved.
 //!
-//! A bot asks the server for its own number in the chat, `/hash 4711`, and the answer is a notice, `hash 4711 0123456789abcdef`.
-//! That works over every transport, and asks nothing of the server's operator. A game takes part by asking [`answer`] first
-//! whenever somebody says something.
+//! A bot asks the server for its own numbers in the chat, `/hash 4711` for that tick and the eleven after it, and the answer is a
+//! notice with twelve hashes. That works over every transport, and asks nothing of the server's operator. A game takes part by
+//! asking [`answer`] first whenever somebody says something.
 
 use netloom::prelude::{Room, Tick};
 use netloom::replica::client::ReplicaClient;
 use netloom::wire::hash::Fnv64;
 
-/// What a bot says to ask for the hash at a tick.
-pub fn question(tick: Tick) -> String {
-    format!("/hash {}", tick.0)
+/// Ticks that are asked for at once. Their hashes fit into a notice, and both sides remember them all for a second.
+pub const TICKS: u32 = 12;
+
+/// The ticks from one on that are asked for.
+pub fn ticks(first: Tick) -> impl Iterator<Item = Tick> {
+    (0..TICKS).map(move |after| Tick(first.0.wrapping_add(after)))
+}
+
+/// What a bot says to ask for the hashes from a tick on.
+pub fn question(first: Tick) -> String {
+    format!("/hash {}", first.0)
 }
 
 /// The answer to something that was said, if it was a [`question`].
 pub fn answer(room: &Room, text: &str) -> Option<String> {
-    let tick = Tick(text.strip_prefix("/hash ")?.trim().parse().ok()?);
-    Some(format!("hash {} {:016x}", tick.0, of_room(room, tick)))
+    let first = Tick(text.strip_prefix("/hash ")?.trim().parse().ok()?);
+    let hashes: Vec<String> = ticks(first).map(|tick| format!("{:016x}", of_room(room, tick))).collect();
+    Some(format!("hash {} {}", first.0, hashes.join(" ")))
 }
 
-/// The tick and the hash in an [`answer`].
-pub fn read_answer(text: &str) -> Option<(Tick, u64)> {
-    let (tick, hash) = text.strip_prefix("hash ")?.split_once(' ')?;
-    Some((Tick(tick.parse().ok()?), u64::from_str_radix(hash, 16).ok()?))
+/// The ticks and their hashes in an [`answer`].
+pub fn read_answer(text: &str) -> Option<Vec<(Tick, u64)>> {
+    let (first, hashes) = text.strip_prefix("hash ")?.split_once(' ')?;
+    let hashes = hashes.split(' ').map(|hash| u64::from_str_radix(hash, 16).ok());
+    ticks(Tick(first.parse().ok()?)).zip(hashes).map(|(tick, hash)| Some((tick, hash?))).collect()
 }
 
 /// The hash of a world as the server has it. What was not there at that tick does not count.
@@ -55,10 +65,11 @@ mod tests {
     #[test]
     fn an_answer_reads_as_it_is_written_and_nothing_else_is_one() {
         assert_eq!(question(Tick(7)), "/hash 7");
-        assert_eq!(read_answer("hash 7 00000000000000ff"), Some((Tick(7), 255)));
+        assert_eq!(read_answer("hash 7 00000000000000ff a"), Some(vec![(Tick(7), 255), (Tick(8), 10)]));
         for text in ["hash", "hash 7", "hash x 1", "hash 7 zz", "hello"] {
             assert_eq!(read_answer(text), None);
         }
+        assert!(17 * TICKS as usize + "hash 4294967295".len() <= netloom::session::message::REASON_BYTES_MAX);
     }
 
     #[test]
