@@ -635,7 +635,7 @@ mod tests {
             ToClient::Joined { player: 3, is_spectator: false, name: "Anna" },
             ToClient::Left { player: 3 },
             ToClient::Call(&[4]),
-            ToClient::CallRefused { id: 3, reason: 2 },
+            ToClient::CallRefused { id: 3, reason: CallRefusal::ALL[1], text: "no" },
             ToClient::Lobby(LobbyNews::Event, &[5]),
             ToClient::Claimed { object, is_granted: true },
             ToClient::Rejected(RejectedMessage::new(rejected, "")),

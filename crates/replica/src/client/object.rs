@@ -104,6 +104,13 @@ impl ClientObject {
         self.jumped().is_some_and(|jumped| jumped.is_newer_than(tick))
     }
 
+    /// The words that were in force at a tick, as far as they arrived: those of the newest kept state that is not newer.
+    /// `None` if the object was not there yet, or those states are forgotten.
+    pub fn words_at(&self, tick: Tick) -> Option<&[i32]> {
+        let mut rows = (0..self.count).map(|back| self.row_before_newest(back));
+        rows.find(|row| !self.ticks[*row].is_newer_than(tick)).map(|row| self.row(row))
+    }
+
     /// The newest value of a field.
     pub fn value(&self, class: &Class, field: usize) -> Option<Value<'_>> {
         let words = class.fields().get(field)?;
@@ -270,6 +277,8 @@ mod tests {
                 prop_assert_eq!(kept.map(|kept| kept.words[0]), model.get(&tick).copied());
                 let jumped = kept.and_then(|kept| kept.jumped);
                 prop_assert!(jumped.is_none_or(|jumped| jumped == Tick(tick - 7)));
+                let in_force = object.words_at(Tick(tick)).map(|words| words[0]);
+                prop_assert_eq!(in_force, model.range(..=tick).next_back().map(|(_, words)| *words));
             }
         }
     }
