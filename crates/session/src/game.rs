@@ -8,6 +8,8 @@
 //! Clients say what their players do, never what comes of it. [`Game::input`] looks at each input before it has any effect and
 //! may refuse it; the client is told why. All state that others see is in the room's world, which the room replicates.
 //!
+//! What fits into no step is a call: [`Game::rpc`] handles those of players as they arrive, before the step.
+//!
 //! A callback that panics ends its room with a report. Other rooms, and the server, go on.
 
 use std::borrow::Cow;

@@ -23,7 +23,7 @@ use serde::Serialize;
 
 use super::Room;
 use super::groups::NO_ME;
-use super::named::Named;
+use super::named::{NAMED_MAX, Named};
 use crate::channel::{ORDERED, UNORDERED, UNRELIABLE};
 use crate::game::PlayerId;
 use crate::message::ToClient;
@@ -264,9 +264,12 @@ impl Room {
         let made = self.replica.tick().next();
         let calls = &mut self.calls;
         let is_for_nobody = calls.recipients.len() == first;
-        let is_too_much = calls.waiting.len() >= CALLS_MAX
-            || calls.args.len() > BYTES_MAX
-            || calls.recipients.len() > RECIPIENTS_MAX;
+        // Whatever players pass on, there is room for the game.
+        let share = if new.caller == Caller::Server { 1 } else { 2 };
+        let is_too_much = calls.waiting.len() >= CALLS_MAX / share
+            || calls.args.len() > BYTES_MAX / share
+            || calls.recipients.len() > RECIPIENTS_MAX / share
+            || calls.named.len() > NAMED_MAX / share;
         if is_for_nobody || is_too_much {
             calls.args.truncate(new.args);
             calls.recipients.truncate(first);

@@ -11,7 +11,7 @@ use netloom_replica::world::ObjectIndex;
 use netloom_wire::Alias;
 
 /// Objects that have a number at once.
-const NAMED_MAX: usize = 1 << 16;
+pub(super) const NAMED_MAX: usize = 1 << 16;
 
 /// Objects among arguments, which have a number in place of an alias until it is known whose.
 #[derive(Debug, Default)]
@@ -30,6 +30,10 @@ impl Named {
         let number = self.end();
         self.objects.push_back(object);
         Some(Alias { slot: number as u16, generation: (number >> 16) as u8 })
+    }
+
+    pub fn len(&self) -> usize {
+        self.objects.len()
     }
 
     pub fn is_empty(&self) -> bool {

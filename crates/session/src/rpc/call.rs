@@ -101,6 +101,13 @@ impl From<ArgsError> for CallRefused {
     }
 }
 
+impl From<CallFailed> for CallRefused {
+    /// For a handler that answers with a call of its own, by `room.call(…)?`.
+    fn from(error: CallFailed) -> CallRefused {
+        CallRefused::new(error.to_string())
+    }
+}
+
 /// What calls something: its name, or the id that stands for it in the protocol of this side.
 pub trait Callee: Copy {
     /// The id in `table`.
