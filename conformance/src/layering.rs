@@ -25,8 +25,9 @@ const PACKAGES_WITH_FEATURES: [&str; 2] = ["netloom", "netloom-cli"];
 const PACKAGES_WITH_UNSAFE: [&str; 3] = ["netloom-transport", "netloom-c", "netloom-count"];
 
 /// The whole stack from the bottom up, for the packages that may use all of it up to some height.
-const STACK: [&str; 13] = [
+const STACK: [&str; 14] = [
     "netloom-count",
+    "netloom-derive",
     "netloom-wire",
     "netloom-proto",
     "netloom-replica",
@@ -78,10 +79,11 @@ const RULES: &[Rule] = &[
     core("netloom-replica", &["netloom-wire"], &["glam", "thiserror"]),
     core(
         "netloom-session",
-        &["netloom-wire", "netloom-proto", "netloom-replica"],
-        &["glam", "lz4_flex", "rmp", "thiserror", "tracing"],
+        &["netloom-derive", "netloom-wire", "netloom-proto", "netloom-replica"],
+        &["lz4_flex", "rmp", "rmp-serde", "serde", "thiserror", "tracing"],
     ),
     core("netloom-count", &[], &[]),
+    core("netloom-derive", &[], &["proc-macro2", "quote", "syn"]),
     edge("netloom-transport", Ours::Only(&["netloom-wire"])),
     edge("netloom-store", Ours::Only(&[])),
     edge("netloom", Ours::StackUpTo("netloom-store")),

@@ -281,6 +281,10 @@ impl Connection {
         self.state == State::Disconnected && self.draining_until.is_none() && !self.has_events()
     }
 
+    pub fn pending_bytes(&self, channel: u8) -> usize {
+        self.outbox.pending_on(channel)
+    }
+
     pub fn stats(&self) -> Stats {
         let rtt = self.rate.rtt();
         Stats {

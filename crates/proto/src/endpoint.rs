@@ -322,6 +322,11 @@ impl Endpoint {
         self.send_with(peer, channel, message, Some(tag))
     }
 
+    /// Bytes that wait on a channel to be sent or acknowledged.
+    pub fn pending_bytes(&self, peer: PeerId, channel: u8) -> usize {
+        self.connection(peer).map_or(0, |connection| connection.pending_bytes(channel))
+    }
+
     /// The largest message that travels unfragmented.
     pub fn whole_message_max(&self) -> usize {
         crate::connection::whole_message_max(self.config.mtu)

@@ -38,7 +38,7 @@ pub mod rewind;
 mod slots;
 mod wanted;
 
-use netloom_wire::Tick;
+use netloom_wire::{Alias, Tick};
 
 use crate::arena::Arena;
 use crate::bits::Bits;
@@ -65,6 +65,15 @@ pub use rewind::{Rewind, RewindConfig};
 /// A peer of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReplicaPeer(u32);
+
+/// How much of what it sees a peer has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Objects that it is known to have.
+    pub held: usize,
+    /// Objects that it sees.
+    pub total: usize,
+}
 
 /// The world, and what every peer holds of it.
 #[derive(Debug)]
@@ -207,6 +216,37 @@ impl ReplicaServer {
             peer.named.clear();
             peer.named.extend_from_slice(objects);
         }
+    }
+
+    /// The object that a peer calls by an alias; `None` if it was never told of such a one, or it is gone.
+    pub fn object_of(&self, peer: ReplicaPeer, alias: Alias) -> Option<ObjectIndex> {
+        let peer = self.peers.get(peer.0 as usize)?.as_deref()?;
+        Some(self.world.at(peer.object_slot(alias)?)?.index())
+    }
+
+    /// What a peer calls an object; `None` if it does not see it.
+    pub fn alias_of(&self, peer: ReplicaPeer, index: ObjectIndex) -> Option<Alias> {
+        let peer = self.peers.get(peer.0 as usize)?.as_deref()?;
+        let number = peer.slots.of(index.slot() as u32).filter(|_| self.world.contains(index))?;
+        Some(peer.slots.alias(number))
+    }
+
+    /// Makes sure that a peer hears of its own objects with the next tick, as [`World::touch`] does for one.
+    pub fn touch_owned(&mut self, peer: ReplicaPeer) {
+        let ReplicaServer { world, peers, .. } = self;
+        let Some(peer) = find(peers, peer) else { return };
+        for &slot in peer.owned() {
+            let Some(index) = world.at(slot as usize).map(|object| object.index()) else { continue };
+            // It was found just now.
+            let _here = world.touch(index);
+        }
+    }
+
+    /// How much of what a peer sees it is known to have, and how much that is in all: who has just joined has nothing yet.
+    pub fn progress(&self, peer: ReplicaPeer) -> Option<Progress> {
+        let peer = self.peers.get(peer.0 as usize)?.as_deref()?;
+        let (total, entering) = (peer.slots.in_sight().len(), peer.entering.len());
+        Some(Progress { held: total.saturating_sub(entering), total })
     }
 
     /// What became of a peer's inputs: said before [`select`](ReplicaServer::select), all snapshots of that tick carry it,

@@ -109,6 +109,10 @@ impl Outbox {
         Ok(())
     }
 
+    pub fn pending_on(&self, channel: u8) -> usize {
+        self.senders.get(usize::from(channel)).map_or(0, Sender::pending_bytes)
+    }
+
     pub fn pending_bytes(&self) -> usize {
         self.senders.iter().map(Sender::pending_bytes).sum()
     }

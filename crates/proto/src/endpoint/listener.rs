@@ -147,7 +147,7 @@ fn check_claims(claims: &Claims, config: &Config) -> Result<bool, (RejectReason,
         return Err((RejectReason::Version, WIRE_VERSION.into()));
     }
     if claims.layout_hash != config.layout_hash() {
-        return Err((RejectReason::Schema, config.layout_hash()));
+        return Err((RejectReason::Schema, config.schema_hash));
     }
     if claims.table_id != config.table_id {
         return Err((RejectReason::Tables, config.table_id.into()));

@@ -81,6 +81,7 @@ impl Peer {
         self.outlook.experience.handle_tick(was_cut);
         self.outlook.estimate_bits = self.outlook.experience.expected_bits(scene.tick);
         self.plan(budget_bytes, count, scene.tick);
+        self.order_entries(scene);
         let room_bits = self.updates_room_bits();
         let fits = count as u64 * u64::from(self.outlook.estimate_bits) <= room_bits;
         let is_plain = choosing.cadence == Cadence::EVERY_TICK && !scene.world.has_silent();
@@ -127,6 +128,23 @@ impl Peer {
         outlook.budget_left = budget_bytes;
         let has_all = updates == 0 || tick.0.is_multiple_of(ENTRIES_TURN_TICKS);
         outlook.entries_left = if has_all { budget_bytes } else { budget_bytes.saturating_sub(expected) };
+    }
+
+    /// Where not all that entered can be told at once, what is near comes first, and its own before everything.
+    fn order_entries(&mut self, scene: &Scene<'_>) {
+        if self.entries_due.len() * ENTRY_BYTES <= self.outlook.entries_left {
+            return;
+        }
+        let (eye, slots, pages) = (self.config.position, &self.slots, &self.held.pages);
+        let positions = scene.world.positions();
+        let distance = |number: u16| {
+            let there = positions[pages.object(number.into())];
+            let is_own = slots.get(number).is_some_and(|slot| slot.audience == Audience::Owner);
+            let square: f32 = (0..3).map(|axis| (there[axis] - eye[axis]).powi(2)).sum();
+            if is_own { -1.0 } else { square }
+        };
+        let entries = self.entries_due.make_contiguous();
+        entries.sort_unstable_by(|a, b| distance(*a).total_cmp(&distance(*b)).then(a.cmp(b)));
     }
 
     fn frame_bytes(&self) -> usize {

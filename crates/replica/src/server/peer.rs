@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use netloom_wire::Tick;
 use netloom_wire::schema::Audience;
+use netloom_wire::{Alias, Tick};
 
 use super::audit::Digests;
 use super::cache::canonical;
@@ -132,6 +132,18 @@ pub(super) struct Scene<'a> {
 }
 
 impl Peer {
+    /// The place in the world of the object that the peer calls by an alias.
+    pub fn object_slot(&self, alias: Alias) -> Option<usize> {
+        let slot = self.slots.get(alias.slot).filter(|slot| slot.generation == alias.generation)?;
+        let is_told = matches!(slot.phase, Phase::Entering | Phase::Present) && slot.told.is_some();
+        is_told.then(|| self.held.pages.object(alias.slot.into()))
+    }
+
+    /// The places in the world of its own objects.
+    pub fn owned(&self) -> &[u32] {
+        &self.owned
+    }
+
     pub fn new(number: u32, config: PeerConfig, world: &World) -> Peer {
         let mine = world.iter().filter(|object| object.owner() == Some(config.owner));
         Peer {

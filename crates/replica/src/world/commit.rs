@@ -9,6 +9,7 @@ use super::history::{AGE_KEPT, not_ancient};
 use super::transform::{Place, to_singles};
 use super::value::load_triple;
 use super::{Changes, ObjectIndex, WorldError, flag};
+use crate::pose::Pose;
 
 impl super::World {
     /// Stores a version under `tick` of every object that differs from its newest version, was spawned, was
@@ -197,6 +198,12 @@ impl super::World {
             self.positions[slot] = position;
             self.changes.moved.push(self.index_of(slot));
         }
+    }
+
+    /// Where an object is in the world, as the game said it last: before rounding, and before the next commit.
+    pub fn pose(&self, index: ObjectIndex) -> Option<Pose> {
+        let place = self.world_place(self.slot_of(index).ok()?);
+        Some(Pose::new(place.position, place.rotation.map(|part| part as f32)))
     }
 
     /// Where an object is in the world.

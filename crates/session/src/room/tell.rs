@@ -1,0 +1,242 @@
+//! Snapshots: what goes to whom, and what became of it.
+
+use netloom_proto::{Endpoint, PeerId};
+use netloom_replica::input::ViewTime;
+use netloom_replica::server::rewind::{PastView, PeerTiming};
+use netloom_replica::server::{PeerConfig, Progress, ReplicaServer};
+use netloom_replica::snapshot::Feedback;
+use netloom_replica::world::WorldError;
+use netloom_wire::{Micros, Tick};
+
+use super::seat::{sequence, tick_of};
+use super::{Room, RoomCounters, Seat};
+use crate::adapt::Quality;
+use crate::channel::{ORDERED, UNRELIABLE};
+use crate::game::{PlayerId, Rejected};
+use crate::measured::Measured;
+use crate::message::{ToClient, kind};
+use crate::validate::{self, RejectedMessage, Verdict};
+
+/// What a datagram costs besides what is in it: IP and UDP headers, packet header, tag and frame.
+const OVERHEAD_BYTES: u64 = 28 + 32;
+/// What is sent at least in a tick, however small the budget.
+const BUDGET_BYTES_MIN: u64 = 96;
+/// Messages with reliable values that go to one peer in a tick.
+const PROPERTIES_PER_TICK: usize = 32;
+/// No more of them go out while so much waits: a peer that falls behind gets the newest values only.
+const PROPERTY_WAITING_BYTES_MAX: usize = 64 << 10;
+
+/// What sending needs: the connections and memory to write into.
+pub(crate) struct Telling<'a> {
+    pub endpoint: &'a mut Endpoint,
+    /// Holds the largest message of a channel.
+    pub buffer: &'a mut [u8],
+    /// Bytes a second to each peer at most; 0 for no limit but the connection's own.
+    pub bytes_per_second_max: u64,
+}
+
+impl Room {
+    /// Whether this step is one of which snapshots tell.
+    pub(crate) fn is_told(&self) -> bool {
+        self.clock.count().is_multiple_of(self.config.steps_per_send().into())
+    }
+
+    /// Tells everybody what they see of the world as it is now.
+    pub(crate) fn tell(&mut self, telling: &mut Telling<'_>) -> Result<(), WorldError> {
+        let tick = self.replica.begin_tick()?;
+        let interval = Micros(1_000_000 / u64::from(self.config.sends_per_second));
+        let now = self.clock.time();
+        let Room { replica, seats, unfit, .. } = self;
+        for (player, seat) in seats.iter_mut() {
+            let Some(stats) = seat.peer.and_then(|peer| telling.endpoint.stats(peer)) else { continue };
+            let measured = Measured::from(&stats);
+            let quality = seat.adapt.update(now, &measured);
+            if replica.progress(seat.replica).is_some_and(|progress| progress.held < progress.total) {
+                seat.health.begin_grace();
+            }
+            if let Some(found) = seat.health.update(now, &measured) {
+                unfit.push((*player, found));
+            }
+            seat.is_due = seat.viewer().is_some() && seat.spend_percent(quality.rate.percent());
+            if !seat.is_due {
+                continue;
+            }
+            let place = match seat.follows.and_then(|object| replica.world().object(object)) {
+                Some(object) => object.position(),
+                None => seat.viewpoint,
+            };
+            let config = PeerConfig { team: seat.team, position: place, ..seat.config };
+            if config != seat.config {
+                seat.config = config;
+                replica.set_peer(seat.replica, config);
+            }
+            let limit =
+                if telling.bytes_per_second_max == 0 { u64::MAX } else { telling.bytes_per_second_max };
+            let rate = stats.rate_bytes_per_second.min(limit);
+            replica.select(seat.replica, budget_bytes(rate, interval, stats.pending_bytes));
+        }
+        replica.encode();
+        for seat in self.seats.values_mut() {
+            send_snapshots(&mut self.replica, seat, tick, telling, &mut self.counters);
+            send_properties(&mut self.replica, seat, telling);
+        }
+        let refused: u32 = self.replica.arenas().map(|arena| arena.refused()).sum();
+        if refused > 0 {
+            self.counters.arena_overflows += 1;
+            tracing::warn!(
+                room = self.name(),
+                refused,
+                "codes were too long for the arena: raise arena_bytes"
+            );
+        }
+        Ok(())
+    }
+
+    /// A snapshot arrived, or was lost.
+    pub(crate) fn handle_outcome(&mut self, player: PlayerId, number: u64, acked: bool) {
+        let Some(seat) = self.seats.get_mut(&player) else { return };
+        self.replica.handle_outcome(seat.replica, number, acked);
+        let tick = tick_of(number);
+        if acked && seat.acked.is_none_or(|newest| tick.is_newer_than(newest)) {
+            seat.acked = Some(tick);
+        }
+    }
+
+    /// A client could not read a snapshot.
+    pub(crate) fn handle_unread(&mut self, player: PlayerId, tick: Tick) {
+        if let Some(seat) = self.seats.get(&player) {
+            self.replica.handle_refusal(seat.replica, tick);
+        }
+    }
+
+    /// A client holds something else than it should.
+    pub(crate) fn handle_mismatch(&mut self, player: PlayerId, region: u16) {
+        if let Some(seat) = self.seats.get(&player) {
+            self.replica.handle_mismatch(seat.replica, region);
+        }
+    }
+
+    /// How far behind a client's view is.
+    pub(crate) fn handle_viewing(&mut self, player: PlayerId, delay: Micros) {
+        if let Some(seat) = self.seats.get_mut(&player) {
+            (seat.view_delay, seat.is_viewing) = (delay, true);
+        }
+    }
+
+    /// How much of what a player sees has arrived.
+    pub fn progress(&self, player: PlayerId) -> Option<Progress> {
+        self.replica.progress(self.seats.get(&player)?.replica)
+    }
+
+    /// What became of a player's inputs goes out with the next snapshot.
+    pub(crate) fn set_feedback(&mut self, player: PlayerId, feedback: Feedback) {
+        if let Some(seat) = self.seats.get(&player) {
+            self.replica.set_feedback(seat.replica, feedback);
+        }
+    }
+
+    /// What a player did not do, the server made up: it must hear what came of that, even if that is nothing.
+    pub(crate) fn touch_owned(&mut self, player: PlayerId) {
+        if let Some(seat) = self.seats.get(&player).filter(|seat| seat.peer.is_some()) {
+            self.replica.touch_owned(seat.replica);
+        }
+    }
+
+    /// An input has no effect.
+    pub(crate) fn reject(&mut self, player: PlayerId, step: Tick, rejected: &Rejected) {
+        self.counters.rejected_inputs += 1;
+        self.touch_owned(player);
+        let now = self.clock.time();
+        let Some(seat) = self.seats.get_mut(&player) else { return };
+        let of_step = validate::Rejected { step, reason: rejected.reason };
+        match seat.suspicion.handle(now, of_step) {
+            Some(Verdict::Kick) => self.kicked.push((player, format!("too often: {}", rejected.reason))),
+            Some(Verdict::Warn) => {
+                tracing::warn!(player = player.0, reason = %rejected.reason, "suspicious inputs")
+            }
+            None => {}
+        }
+        let message = ToClient::Rejected(RejectedMessage::new(of_step, rejected.text()));
+        self.outbox.push(seat.peer, ORDERED, &message);
+    }
+
+    /// What a player gets now, by how the connection is.
+    pub fn quality(&self, player: PlayerId) -> Option<Quality> {
+        self.seats.get(&player).map(|seat| seat.adapt.quality())
+    }
+
+    /// What is known of everybody's time, for shots: asks for the round trip, and how long inputs wait.
+    pub(crate) fn update_timings(&mut self, known: impl Fn(PlayerId, PeerId) -> Option<(Micros, Micros)>) {
+        let steps_per_send = self.config.steps_per_send();
+        let Some(rewind) = &mut self.rewind else { return };
+        for (player, seat) in &self.seats {
+            let (Some(peer), Some(acked)) = (seat.peer, seat.acked) else { continue };
+            let Some((rtt, input_wait)) = known(*player, peer) else { continue };
+            let seen = ViewTime { step: Tick(acked.0.wrapping_mul(steps_per_send)), fraction: 0 };
+            let Ok(newest_acked) = rewind.time_of(seen) else { continue };
+            let timing = PeerTiming { rtt, interpolation_delay: seat.view_delay, input_wait, newest_acked };
+            // There is a place for every player that the room can hold.
+            let _in_range = rewind.set_peer(seat.replica, timing);
+        }
+    }
+
+    /// What a player may have seen, of what it says it saw.
+    pub(crate) fn verify_view(&mut self, player: PlayerId, claimed: ViewTime) -> Option<PastView> {
+        let (rewind, seat) = (self.rewind.as_mut()?, self.seats.get(&player)?);
+        let claimed = rewind.time_of(claimed).ok()?;
+        rewind.view(seat.replica, claimed).ok()
+    }
+
+    /// Remembers where everything is that can be hit.
+    pub(crate) fn record(&mut self) {
+        let (step, now) = (self.clock.step(), self.clock.time());
+        let Room { rewind: Some(rewind), replica, .. } = self else { return };
+        // The clock of a room never stands still between two steps.
+        let _later = rewind.record(step, now, |object| replica.world().pose(object));
+    }
+}
+
+/// What snapshots of one tick may take.
+fn budget_bytes(rate: u64, interval: Micros, pending_bytes: usize) -> usize {
+    let all = rate.saturating_mul(interval.0) / 1_000_000;
+    let waiting = (pending_bytes as u64).min(all / 2);
+    let datagrams = all.div_ceil(1_200);
+    (all - waiting).saturating_sub(datagrams * OVERHEAD_BYTES).max(BUDGET_BYTES_MIN) as usize
+}
+
+fn send_snapshots(
+    replica: &mut ReplicaServer,
+    seat: &mut Seat,
+    tick: Tick,
+    telling: &mut Telling<'_>,
+    counters: &mut RoomCounters,
+) {
+    let Some(peer) = seat.viewer().filter(|_| seat.is_due) else { return };
+    let room = telling.endpoint.whole_message_max().min(telling.buffer.len());
+    telling.buffer[0] = kind::SNAPSHOT;
+    for number in (0..).map_while(|part| sequence(tick, part)) {
+        let out = &mut telling.buffer[1..room];
+        let Some(length) = replica.poll_snapshot(seat.replica, number, out) else { break };
+        let sent = telling.endpoint.send_tagged(peer, UNRELIABLE, &telling.buffer[..=length], number);
+        if sent.is_err() {
+            replica.handle_outcome(seat.replica, number, false);
+            counters.undelivered += 1;
+            break;
+        }
+        counters.snapshots += 1;
+        counters.snapshot_bytes += length as u64 + 1;
+    }
+}
+
+fn send_properties(replica: &mut ReplicaServer, seat: &mut Seat, telling: &mut Telling<'_>) {
+    let Some(peer) = seat.viewer() else { return };
+    for _ in 0..PROPERTIES_PER_TICK {
+        if telling.endpoint.pending_bytes(peer, ORDERED) > PROPERTY_WAITING_BYTES_MAX {
+            break;
+        }
+        let Some(length) = replica.poll_property(seat.replica, &mut telling.buffer[1..]) else { break };
+        telling.buffer[0] = kind::PROPERTY;
+        // There is room: that was asked.
+        let _sent = telling.endpoint.send(peer, ORDERED, &telling.buffer[..=length]);
+    }
+}
