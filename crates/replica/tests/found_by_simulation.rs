@@ -127,7 +127,8 @@ fn a_jump_that_is_told_again_is_not_taken_for_another_and_another_not_for_the_sa
             let tick = pair.client.handle_snapshot(&sent.1).unwrap();
             // The one that got lost is seen with the next.
             let expected = jumps || x == 202.0;
-            assert!(pair.client.iter().all(|object| object.jumped_since(before) == expected), "at {x}");
+            let object = pair.client.iter().next().expect("the ship");
+            assert_eq!((object.teleported(), object.jumped_since(before)), (expected, expected), "at {x}");
             before = tick;
         }
     }
@@ -145,7 +146,7 @@ fn a_jump_that_comes_with_another_frame_is_told_with_the_new_entry() {
     pair.server.world_mut().set_profile(ship, Profile::High).unwrap();
     let anew = pair.tick(1_000).expect("the object anew");
     pair.deliver(&anew);
-    assert!(pair.client.iter().all(|object| object.jumped_since(entered)));
+    assert!(pair.client.iter().all(|object| object.jumped_since(entered) && object.teleported()));
     let change = *pair.client.changes().first().expect("a change");
     assert_eq!(change.jumped, Some(change.tick), "whoever shows it is told too");
     pair.place(ship, 101.0);

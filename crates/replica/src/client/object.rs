@@ -24,6 +24,8 @@ pub struct ClientObject {
     /// Rows are a ring in the order of their ticks, which ends with the newest.
     count: usize,
     newest: usize,
+    /// The tick of what was the newest state before.
+    before: Option<Tick>,
     contents: Vec<Vec<u8>>,
 }
 
@@ -48,6 +50,7 @@ impl ClientObject {
             words: vec![0; VERSIONS_KEPT * word_count],
             count: 0,
             newest: 0,
+            before: None,
             contents: vec![Vec::new(); class.fields().len()],
         };
         object.insert(tick, &words[..word_count], entry.jump_age.map(|age| tick_before(tick, age)));
@@ -97,6 +100,12 @@ impl ClientObject {
     /// When it jumped last, up to its newest state; `None` if it did not since it came into sight.
     pub fn jumped(&self) -> Option<Tick> {
         self.jumps[self.newest]
+    }
+
+    /// Whether it jumped on the way to its newest state from the one before. Whoever does not look at every state asks
+    /// [`jumped_since`](ClientObject::jumped_since) the last one that it saw.
+    pub fn teleported(&self) -> bool {
+        self.before.is_some_and(|before| self.jumped_since(before))
     }
 
     /// Whether it jumped after `tick`: then it must not be moved smoothly from where it was to where it is.
@@ -156,7 +165,10 @@ impl ClientObject {
         if is_late {
             return self.insert_late(tick, words, jumped);
         }
-        self.newest = if self.count == 0 { 0 } else { (self.newest + 1) % VERSIONS_KEPT };
+        if self.count > 0 {
+            self.before = Some(self.tick());
+            self.newest = (self.newest + 1) % VERSIONS_KEPT;
+        }
         self.count = (self.count + 1).min(VERSIONS_KEPT);
         (self.ticks[self.newest], self.jumps[self.newest]) = (tick, jumped);
         self.row_mut(self.newest).copy_from_slice(words);
@@ -199,11 +211,13 @@ impl ClientObject {
         }
     }
 
-    /// Takes over what the same object was told reliably before this entry of it, as far as it may still be seen.
+    /// Takes over what the same object was told reliably before this entry of it, as far as it may still be seen, and from
+    /// when its last state was.
     pub(super) fn inherit(&mut self, before: &mut ClientObject, class: &Class) {
         if before.entry.alias != self.entry.alias || before.entry.class != self.entry.class {
             return;
         }
+        self.before = Some(before.tick());
         let fields = class.reliable(self.audience());
         let pairs = self.contents.iter_mut().zip(&mut before.contents).enumerate();
         for (_, (kept, content)) in pairs.filter(|(field, _)| fields >> field & 1 != 0) {
