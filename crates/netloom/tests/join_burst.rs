@@ -69,9 +69,8 @@ fn who_joins_over_a_thin_line_plays_within_a_second_and_nobody_else_notices() {
         rig.players[late].has(|event| *event == ClientEvent::Complete)
     });
     let complete = welcomed.elapsed();
-    println!("playable after {playable:?}, complete after {complete:?}");
-    let stats = rig.players[late].client.stats();
-    println!("{stats:?}");
+    let received = rig.players[late].client.stats().map_or(0, |stats| stats.counters.bytes_received);
+    println!("playable after {playable:?}, complete after {complete:?} and {received} bytes");
     rig.run(Duration::from_secs(1));
 
     assert!(playable < Duration::from_secs(1), "the nearest {NEAREST} took {playable:?}");
@@ -84,5 +83,8 @@ fn who_joins_over_a_thin_line_plays_within_a_second_and_nobody_else_notices() {
         assert!(!player.has_trouble());
         assert!(during < before * 2, "a snapshot every {before:?} before, every {during:?} meanwhile");
     }
+    let saved =
+        rig.ask(|server| server.session().rooms().map(|room| room.counters().packing_saved_bytes).sum());
+    assert!(5 * (OBJECTS as u64) < saved, "packing saved {saved} bytes for five who joined");
     assert!(!rig.players[late].has_trouble(), "{:?}", rig.players[late].events);
 }

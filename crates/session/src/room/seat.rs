@@ -8,6 +8,7 @@ use netloom_wire::{Micros, Tick};
 use crate::adapt::Adapt;
 use crate::config::RoomConfig;
 use crate::health::Health;
+use crate::packed::Share;
 use crate::setting::SettingError;
 use crate::validate::{ActionRate, RateRule, Suspicion};
 
@@ -47,6 +48,9 @@ pub(crate) struct Seat {
     pub is_viewing: bool,
     /// Whether older bytes wait in this process.
     pub is_held: bool,
+    /// Whether the world is being told for the first time, and what packing saves of that.
+    pub is_joining: bool,
+    pub packed: Share,
 }
 
 impl Seat {
@@ -79,6 +83,8 @@ impl Seat {
             acked: None,
             is_viewing: false,
             is_held: false,
+            is_joining: true,
+            packed: Share::default(),
         })
     }
 
@@ -91,6 +97,7 @@ impl Seat {
         replica: ReplicaPeer,
     ) -> Result<(), SettingError> {
         (self.peer, self.replica, self.acked, self.is_viewing) = (Some(peer), replica, None, false);
+        (self.is_joining, self.packed) = (true, Share::default());
         (self.adapt, self.health) = (Adapt::new(room.adapt)?, Health::new(room.health, now)?);
         Ok(())
     }
