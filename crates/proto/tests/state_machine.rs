@@ -72,7 +72,10 @@ fn silence_ends_a_connection_after_the_peer_timeout_and_not_before() {
 
 #[test]
 fn a_broken_stream_ends_a_connection_at_once_and_its_seat_can_be_taken_up() {
-    let (mut world, client, server) = World::connected(sealed());
+    let mut world = World::new(sealed(), sealed());
+    let client = world.start_connecting(CLIENT, None);
+    world.run_for(ms(300));
+    let (server, token) = (world.server().peer(), world.client().resume_token());
     let (now, address) = (world.now, world.nodes[CLIENT].address);
     world.nodes[SERVER].endpoint.handle_broken(now, "10.9.9.9:9".parse().unwrap());
     assert_eq!(world.server().state(server), State::Connected, "somebody else's stream");
@@ -83,7 +86,6 @@ fn a_broken_stream_ends_a_connection_at_once_and_its_seat_can_be_taken_up() {
     assert_eq!(world.client().state(client), State::Connected, "nothing was said to it");
     let (now, at) = (world.now, world.nodes[SERVER].address);
     world.nodes[CLIENT].endpoint.handle_broken(now, at);
-    let token = world.client().resume_token();
     assert!(token.is_some());
     world.nodes[CLIENT].endpoint.connect(now, at, token).unwrap();
     world.run_for(secs(1));

@@ -539,6 +539,11 @@ fn handle_said(
                 seat.handle_snapshot(now, snapshot);
             }
         }
+        ToClient::Packed(packed) => {
+            if let Some(seat) = seat {
+                seat.handle_packed(now, packed);
+            }
+        }
         ToClient::Property(property) => {
             if let Some(seat) = seat {
                 seat.handle_property(property);

@@ -35,6 +35,7 @@ pub mod measured;
 pub mod message;
 mod names;
 mod outbox;
+pub mod packed;
 pub mod protocol;
 pub mod random;
 pub mod replicated;

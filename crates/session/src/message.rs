@@ -64,6 +64,7 @@ pub(crate) mod kind {
     pub const NAMES: u8 = 75;
     pub const NOTICE: u8 = 76;
     pub const SAID: u8 = 77;
+    pub const PACKED: u8 = 78;
 }
 
 /// A message that a server takes.
@@ -137,6 +138,8 @@ pub enum ToClient<'a> {
     },
     /// The world: see `netloom_replica::snapshot`.
     Snapshot(&'a [u8]),
+    /// A snapshot that was made smaller: see [`packed`](crate::packed).
+    Packed(&'a [u8]),
     /// A value of which every one counts.
     Property(&'a [u8]),
     /// Somebody is here.
@@ -427,6 +430,7 @@ impl<'a> ToClient<'a> {
                 text: reader.read_str(REASON_BYTES_MAX)?,
             },
             kind::SNAPSHOT => return Ok(ToClient::Snapshot(reader.rest())),
+            kind::PACKED => return Ok(ToClient::Packed(reader.rest())),
             kind::PROPERTY => return Ok(ToClient::Property(reader.rest())),
             kind::JOINED => ToClient::Joined {
                 player: reader.read_u32()?,
@@ -475,6 +479,7 @@ impl<'a> ToClient<'a> {
                 out.write_str(text, REASON_BYTES_MAX);
             }
             ToClient::Snapshot(snapshot) => prefixed(out, kind::SNAPSHOT, snapshot),
+            ToClient::Packed(packed) => prefixed(out, kind::PACKED, packed),
             ToClient::Property(property) => prefixed(out, kind::PROPERTY, property),
             ToClient::Joined { player, is_spectator, name } => {
                 out.write_u8(kind::JOINED);

@@ -92,6 +92,8 @@ pub struct RoomCounters {
     pub snapshots: u64,
     /// Bytes of snapshots sent.
     pub snapshot_bytes: u64,
+    /// Bytes that packing saved of those, for players who joined: see [`packed`](crate::packed).
+    pub packing_saved_bytes: u64,
     /// Messages to players for which there was no room, or nobody to send to.
     pub undelivered: u64,
     /// Ticks in which a code was too long for its memory.

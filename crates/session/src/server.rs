@@ -24,6 +24,7 @@ use crate::config::{RoomConfig, ServerConfig};
 use crate::game::{Game, PlayerId};
 use crate::host::Hosted;
 use crate::message::{MESSAGE_BYTES_MAX, Refusal};
+use crate::packed::{PACKED_BYTES_MAX, SNAPSHOT_BYTES_MAX};
 use crate::protocol::Protocol;
 use crate::room::{Room, RoomError, RoomId, Telling};
 use desk::Desk;
@@ -36,6 +37,8 @@ const BUFFER_BYTES: usize = (64 << 10) + 16;
 /// Events that wait to be polled; the oldest give way.
 const EVENTS_MAX: usize = 4_096;
 const _: () = assert!(MESSAGE_BYTES_MAX <= BUFFER_BYTES);
+const _: () =
+    assert!(SNAPSHOT_BYTES_MAX + PACKED_BYTES_MAX <= BUFFER_BYTES, "a snapshot, and the same packed");
 
 /// Something that whoever runs a server may want to know.
 #[derive(Clone, Debug, PartialEq, Eq)]

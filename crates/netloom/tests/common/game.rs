@@ -86,7 +86,7 @@ impl Park {
     }
 
     /// Where a ball is at the beginning: in rings around the middle, the first ones nearest.
-    fn place(number: usize) -> [f32; 3] {
+    pub fn place(number: usize) -> [f32; 3] {
         let distance = (number as f32).sqrt();
         let angle = number as f32 * 2.4;
         [distance * angle.cos(), distance * angle.sin(), 0.0]

@@ -6,6 +6,7 @@ pub mod plug;
 
 use std::time::{Duration, Instant};
 
+use netloom::ClientBuilder;
 use netloom::prelude::*;
 use netloom::transport::{
     MemoryConfig, MemoryNetwork, PeerAddress, TcpConfig, TcpTransport, Transport, UdpConfig, UdpTransport,
@@ -47,9 +48,9 @@ pub struct Player {
     pub events: Vec<ClientEvent>,
     pub keys: Keys,
     pub switch: Switch,
-    /// When the newest snapshot came, and the longest time between two.
+    /// When the newest snapshot came, and the times between two.
     pub fed: Option<Instant>,
-    pub gap_longest: Duration,
+    pub gaps: Vec<Duration>,
     newest: Option<Tick>,
 }
 
@@ -64,6 +65,12 @@ impl Player {
 
     pub fn has_trouble(&self) -> bool {
         self.has(|event| matches!(event, ClientEvent::Lost { .. } | ClientEvent::Ended(_)))
+    }
+
+    /// The longest time without a snapshot, with the one that goes on.
+    pub fn gap_longest(&self) -> Duration {
+        let going_on = self.fed.map(|fed| fed.elapsed());
+        self.gaps.iter().copied().chain(going_on).max().unwrap_or_default()
     }
 
     /// A frame: what arrived, what the player does, and out with it.
@@ -83,9 +90,8 @@ impl Player {
         let newest = self.client.objects().and_then(|objects| objects.newest());
         if newest != self.newest {
             let now = Instant::now();
-            let gap = self.fed.map_or(Duration::ZERO, |before| now - before);
+            self.gaps.extend(self.fed.map(|before| now - before));
             (self.newest, self.fed) = (newest, Some(now));
-            self.gap_longest = self.gap_longest.max(gap);
         }
     }
 }
@@ -137,11 +143,15 @@ impl Rig {
     }
 
     pub fn join_with(&mut self, config: ClientConfig) -> usize {
+        self.join_by(Client::<Keys>::builder().config(config))
+    }
+
+    pub fn join_by(&mut self, builder: ClientBuilder) -> usize {
         let dial = dialer(self.way.carrier, self.address, self.network.clone());
         let switch = Switch::default();
         let plug = Plug::new(dial, self.address, switch.clone());
-        let builder = Client::<Keys>::builder().config(config).driver(self.way.driver);
-        let client = builder.connect_over(game::protocol(), plug, self.address).unwrap();
+        let client =
+            builder.driver(self.way.driver).connect_over(game::protocol(), plug, self.address).unwrap();
         self.players.push(Player {
             client,
             own: Prediction::new(Walk),
@@ -149,7 +159,7 @@ impl Rig {
             keys: Keys::default(),
             switch,
             fed: None,
-            gap_longest: Duration::ZERO,
+            gaps: Vec::new(),
             newest: None,
         });
         self.players.len() - 1

@@ -18,6 +18,7 @@ use crate::game::PlayerId;
 use crate::lobby::LobbyState;
 use crate::measured::Measured;
 use crate::message::{ToServer, Welcome};
+use crate::packed::{SNAPSHOT_BYTES_MAX, unpack};
 use crate::protocol::Protocol;
 
 /// The server hears of another delay of the view if it differs by so much, and this often at most.
@@ -109,6 +110,14 @@ impl Seat {
                 self.told[self.told_count % TOLD_KEPT] = (tick, feedback.step);
                 self.told_count += 1;
             }
+        }
+    }
+
+    pub fn handle_packed(&mut self, now: Micros, packed: &[u8]) {
+        let mut out = [0; SNAPSHOT_BYTES_MAX];
+        match unpack(packed, &mut out) {
+            Ok(snapshot) => self.handle_snapshot(now, snapshot),
+            Err(error) => tracing::debug!(%error, "a packed snapshot cannot be unpacked"),
         }
     }
 

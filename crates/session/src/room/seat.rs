@@ -9,6 +9,7 @@ use super::incoming::CallAccount;
 use crate::adapt::Adapt;
 use crate::config::RoomConfig;
 use crate::health::Health;
+use crate::packed::Share;
 use crate::rpc::RpcTable;
 use crate::setting::SettingError;
 use crate::validate::{ActionRate, RateRule, Suspicion};
@@ -51,6 +52,9 @@ pub(crate) struct Seat {
     pub is_held: bool,
     /// What the player may still call.
     pub account: CallAccount,
+    /// Whether the world is being told for the first time, and what packing saves of that.
+    pub is_joining: bool,
+    pub packed: Share,
 }
 
 impl Seat {
@@ -85,6 +89,8 @@ impl Seat {
             is_viewing: false,
             is_held: false,
             account: CallAccount::new(calls, room.call_rate, now),
+            is_joining: true,
+            packed: Share::default(),
         })
     }
 
@@ -97,6 +103,7 @@ impl Seat {
         replica: ReplicaPeer,
     ) -> Result<(), SettingError> {
         (self.peer, self.replica, self.acked, self.is_viewing) = (Some(peer), replica, None, false);
+        (self.is_joining, self.packed) = (true, Share::default());
         (self.adapt, self.health) = (Adapt::new(room.adapt)?, Health::new(room.health, now)?);
         Ok(())
     }
