@@ -73,12 +73,14 @@
 //! | settings | [`ServerConfig`](prelude::ServerConfig), [`RoomConfig`](prelude::RoomConfig), [`ClientConfig`](prelude::ClientConfig) |
 //! | a player in the server's own process, or no network at all | [`ServerBuilder::bind_with_player`] |
 //! | what a server does at the moment, also for Prometheus | [`Server::stats`] |
+//! | servers on the local network, codes for rooms | [`discovery`] |
 //! | a bad line on purpose | [`ClientBuilder::bad_line`] |
 #![forbid(unsafe_code)]
 
 pub mod address;
 pub mod client;
 pub mod clock;
+pub mod discovery;
 pub mod error;
 mod line;
 pub mod server;

@@ -17,6 +17,7 @@ use netloom_wire::Micros;
 use crate::address::{Address, Scheme};
 use crate::client::{Client, ClientBuilder};
 use crate::clock::Clock;
+use crate::discovery::{Beacon, DISCOVERY_PORT};
 use crate::error::Error;
 use crate::line::{Driver, Line, plain};
 use crate::stats::{Recorder, Stats};
@@ -37,6 +38,7 @@ pub struct ServerBuilder {
     memory: Option<MemoryNetwork>,
     websocket: WebSocketConfig,
     driver: Driver,
+    beacon: Option<(String, SocketAddr)>,
 }
 
 impl ServerBuilder {
@@ -76,6 +78,19 @@ impl ServerBuilder {
         self
     }
 
+    /// Answers those who look for servers on the local network, under a name: see [`discovery`](crate::discovery).
+    #[must_use]
+    pub fn discoverable(self, name: &str) -> ServerBuilder {
+        self.discoverable_at(name, SocketAddr::from(([0, 0, 0, 0], DISCOVERY_PORT)))
+    }
+
+    /// The same at an address of your choice.
+    #[must_use]
+    pub fn discoverable_at(mut self, name: &str, at: SocketAddr) -> ServerBuilder {
+        self.beacon = Some((name.to_owned(), at));
+        self
+    }
+
     /// How transports are driven: by the thread that calls, or by threads of their own.
     #[must_use]
     pub fn driver(mut self, driver: Driver) -> ServerBuilder {
@@ -110,9 +125,13 @@ impl ServerBuilder {
         for open in self.rooms {
             open(&mut session, clock.now())?;
         }
+        let beacon = match (&self.beacon, local.first()) {
+            (Some((name, at)), Some(server)) => Some(Beacon::bind(*at, name, server)?),
+            _ => None,
+        };
         let line = Line::new(self.driver, transports, clock)?;
         let recorder = Recorder::new(Arc::new(stats));
-        Ok(Server { session, line, clock, local, recorder, events: Vec::new(), held: Vec::new() })
+        Ok(Server { beacon, session, line, clock, local, recorder, events: Vec::new(), held: Vec::new() })
     }
 
     /// Binds, and adds a player of this very process: server and client in one, or a game without a network if the server
@@ -165,6 +184,7 @@ pub struct Server {
     events: Vec<ServerEvent>,
     /// Whose snapshots wait.
     held: Vec<PlayerId>,
+    beacon: Option<Beacon>,
 }
 
 impl Server {
@@ -179,12 +199,18 @@ impl Server {
             memory: None,
             websocket: WebSocketConfig::default(),
             driver: Driver::default(),
+            beacon: None,
         }
     }
 
     /// Where it listens, with the ports that the system chose.
     pub fn local_addresses(&self) -> &[Address] {
         &self.local
+    }
+
+    /// Where it answers those who look for servers, if it does.
+    pub fn discovery_address(&self) -> Option<SocketAddr> {
+        self.beacon.as_ref().and_then(Beacon::local_address)
     }
 
     /// What it is now, by the clock that everything here goes by.
@@ -214,7 +240,7 @@ impl Server {
 
     /// Takes in what arrived, makes the steps that are due, sends what is to be sent. Never waits.
     pub fn tick(&mut self) -> Result<(), Error> {
-        let Server { session, line, clock, held, recorder, .. } = self;
+        let Server { session, line, clock, held, beacon, recorder, .. } = self;
         let began = clock.now();
         line.receive(began, |at, from, datagram| session.handle_datagram(at, from, datagram))?;
         hold_congested(session, line, held);
@@ -223,6 +249,9 @@ impl Server {
         line.send(now, |out| session.poll_transmit(now, out).map(|transmit| (transmit.to, transmit.length)))?;
         while let Some(address) = session.poll_closed() {
             line.close(address);
+        }
+        if let Some(beacon) = beacon {
+            beacon.answer(now, session);
         }
         recorder.handle_tick(began, clock.now(), session, || line.counters());
         Ok(())

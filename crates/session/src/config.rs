@@ -128,6 +128,8 @@ impl ServerConfig {
 pub struct RoomConfig {
     /// Its name, by which clients ask for it: 1 to 64 bytes.
     pub name: String,
+    /// A code by which clients can ask for it, too, up to 64 bytes; empty for none. See [`discovery`](crate::discovery).
+    pub code: String,
     /// Players at once, 1 to 65,535.
     pub players_max: usize,
     /// Those who only watch, 0 to 65,535.
@@ -174,6 +176,7 @@ impl RoomConfig {
     pub fn for_profile(name: &str, profile: Profile) -> RoomConfig {
         let base = RoomConfig {
             name: name.to_owned(),
+            code: String::new(),
             players_max: 16,
             spectators_max: 16,
             steps_per_second: 60,
@@ -231,6 +234,8 @@ impl RoomConfig {
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         let names = 1..=ROOM_NAME_BYTES_MAX as u64;
         within("room.name", self.name.len() as u64, names, "1 to 64 bytes")?;
+        let codes = 0..=ROOM_NAME_BYTES_MAX as u64;
+        within("room.code", self.code.len() as u64, codes, "up to 64 bytes")?;
         within("room.players_max", self.players_max as u64, 1..=65_535, "1 to 65,535")?;
         within("room.spectators_max", self.spectators_max as u64, 0..=65_535, "0 to 65,535")?;
         within("room.steps_per_second", self.steps_per_second.into(), 1..=240, "1 to 240")?;

@@ -17,6 +17,7 @@ use netloom_replica::server::input_queue::InputSource;
 use netloom_replica::server::rewind::PastView;
 use netloom_replica::world::ObjectIndex;
 use netloom_wire::Tick;
+use netloom_wire::schema::Value;
 
 pub use netloom_replica::world::OwnerId as PlayerId;
 
@@ -89,6 +90,19 @@ pub trait Game: Send + 'static {
     fn claim(&mut self, room: &mut Room, player: PlayerId, object: ObjectIndex, is_wanted: bool) -> bool {
         let _ = (room, player, object, is_wanted);
         false
+    }
+
+    /// A player sets a field that clients may write: whether that is to be. What the flags of the field forbid never gets here.
+    fn write(
+        &mut self,
+        room: &mut Room,
+        player: PlayerId,
+        object: ObjectIndex,
+        field: usize,
+        value: Value<'_>,
+    ) -> bool {
+        let _ = (room, player, object, field, value);
+        true
     }
 
     /// A player says something: whether others get to hear it.

@@ -7,6 +7,7 @@ mod lobby;
 mod players;
 mod seat;
 mod tell;
+mod writes;
 
 use std::collections::BTreeMap;
 
@@ -32,6 +33,7 @@ pub(crate) use lobby::LobbyTurn;
 pub use players::Player;
 pub(crate) use seat::Seat;
 pub(crate) use tell::Telling;
+pub(crate) use writes::FieldWrite;
 
 /// A room of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

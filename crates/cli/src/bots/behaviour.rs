@@ -58,7 +58,7 @@ impl Will {
 
     /// Whether to say something now; asked in every frame.
     pub fn says(&mut self) -> bool {
-        self.behaviour == Behaviour::Spam && self.random.below(180) == 0
+        self.behaviour == Behaviour::Spam && self.random.below(120) == 0
     }
 
     /// How long to stay; `None` to the end.

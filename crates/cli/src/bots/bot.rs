@@ -109,7 +109,7 @@ impl<'a, P: Playable> Bot<'a, P> {
         self.report
     }
 
-    /// A sixtieth of a second.
+    /// A frame: takes in what arrived, acts, measures.
     pub fn frame(&mut self, now: Instant, phase: Phase) {
         if self.client.is_none() && phase != Phase::Leaving && self.start.is_some_and(|start| now >= start) {
             self.start = None;

@@ -11,10 +11,12 @@ use netloom_wire::{Alias, MessageBuffer, Micros, Tick};
 
 use super::ClientEvent;
 use super::inputs::Inputs;
+use crate::adapt::{Adapt, AdaptConfig, Quality};
 use crate::channel::CONTROL;
 use crate::config::ClientConfig;
 use crate::game::PlayerId;
 use crate::lobby::LobbyState;
+use crate::measured::Measured;
 use crate::message::{ToServer, Welcome};
 use crate::protocol::Protocol;
 
@@ -41,7 +43,10 @@ pub(super) struct Seat {
     is_complete: bool,
     /// What the server was told of the delay, and when.
     viewing: Option<(u16, Micros)>,
-    now: Micros,
+    /// What the connection asks of the view, and what the user does.
+    adapt: Adapt,
+    delay: Micros,
+    delay_min: Micros,
 }
 
 impl Seat {
@@ -83,7 +88,9 @@ impl Seat {
             objects_at_join: welcome.objects as usize,
             is_complete: false,
             viewing: None,
-            now: Micros::ZERO,
+            adapt: Adapt::new(AdaptConfig::default())?,
+            delay: config.delay.delay,
+            delay_min: Micros::ZERO,
         })
     }
 
@@ -141,16 +148,39 @@ impl Seat {
         (is_here && !std::mem::replace(&mut self.is_complete, true)).then_some(ClientEvent::Complete)
     }
 
-    pub fn advance<I: Input>(&mut self, now: Micros, rtt: Option<Micros>, inputs: &mut Inputs<I>) {
-        self.now = now;
-        if let Some(rtt) = rtt {
-            self.view.handle_rtt(rtt);
+    pub fn advance<I: Input>(&mut self, now: Micros, measured: Option<Measured>, inputs: &mut Inputs<I>) {
+        if let Some(measured) = measured {
+            if measured.rtt > Micros::ZERO {
+                self.view.handle_rtt(measured.rtt);
+            }
+            let delay_min = self.adapt.update(now, &measured).interpolation_delay_min;
+            if delay_min != std::mem::replace(&mut self.delay_min, delay_min) {
+                self.follow_delay();
+            }
         }
         self.view.advance(now);
         if let Some(feedback) = self.replica.feedback() {
             inputs.confirm(feedback.step);
         }
         inputs.set_steps(self.input_clock.poll_steps(now, self.view.clock()));
+    }
+
+    /// The delay that the user wants; the connection may ask for more.
+    pub fn set_delay(&mut self, delay: Micros) -> Result<(), SettingError> {
+        self.view.set_delay(delay)?;
+        self.delay = delay;
+        self.follow_delay();
+        Ok(())
+    }
+
+    fn follow_delay(&mut self) {
+        // Both are within the range of delays.
+        let _in_range = self.view.set_delay(self.delay.max(self.delay_min));
+    }
+
+    /// What the connection allows.
+    pub fn quality(&self) -> Quality {
+        self.adapt.quality()
     }
 
     /// The moment that the player sees, for judging shots.

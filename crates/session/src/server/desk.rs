@@ -17,6 +17,7 @@ use super::hall::{Ended, Hall};
 use super::{Events, ServerEvent};
 use crate::channel::{CONTROL, INPUT, UNRELIABLE};
 use crate::config::ServerConfig;
+use crate::discovery::is_code;
 use crate::game::{Candidate, PlayerId, cut};
 use crate::message::{Hello, NoticeKind, Refusal, ToClient, ToServer};
 use crate::outbox::Outbox;
@@ -303,6 +304,7 @@ impl Desk {
             (ToServer::Unread(tick), _) => hall.room.handle_unread(player, tick),
             (ToServer::Mismatch(region), _) => hall.room.handle_mismatch(player, region),
             (ToServer::Claim { object, is_wanted }, _) => hall.claim(player, object, is_wanted),
+            (ToServer::Write { object, field, value }, _) => return hall.write(player, object, field, value),
             (ToServer::Viewing(ms), _) => {
                 hall.room.handle_viewing(player, Micros::from_millis(ms.min(VIEW_DELAY_MS_MAX).into()));
             }
@@ -373,10 +375,11 @@ impl Desk {
         }
     }
 
-    /// The room of this name, or the first with a free seat if none is named.
+    /// The room of this name or code, or the first with a free seat if none is named.
     fn room_for(&self, name: &str) -> Option<RoomId> {
         if !name.is_empty() {
-            return self.room_named(name);
+            let coded = || self.halls().find(|hall| is_code(name, &hall.room.config().code));
+            return self.room_named(name).or_else(|| coded().map(|hall| hall.room.id()));
         }
         let open = self.halls.iter().filter(|hall| hall.ended().is_none()).map(|hall| &hall.room);
         let free = open.clone().find(|room| room.player_count() < room.config().players_max);

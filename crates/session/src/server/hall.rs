@@ -1,7 +1,7 @@
 //! A room with its game, as the server runs it.
 
 use netloom_proto::{Endpoint, PeerId};
-use netloom_wire::Micros;
+use netloom_wire::{Alias, Micros};
 
 use crate::game::{Candidate, Denied, PlayerId};
 use crate::host::{Host, Panicked, guarded, step_length};
@@ -173,8 +173,19 @@ impl Hall {
         self.turns = turns;
     }
 
+    /// A player sets a field; whether the message made sense.
+    pub fn write(&mut self, player: PlayerId, alias: Alias, field: u8, value: &[u8]) -> bool {
+        let Ok(wish) = self.room.read_write(player, alias, field, value) else { return false };
+        let Some(set) = wish else { return true };
+        let is_agreed = self.call(|host, room| host.write(room, player, &set)) == Some(true);
+        if let Err(refused) = self.room.write_for(player, &set, is_agreed) {
+            tracing::debug!(player = player.0, %refused, "a client's write has no effect");
+        }
+        true
+    }
+
     /// A player asks for an object.
-    pub fn claim(&mut self, player: PlayerId, alias: netloom_wire::Alias, is_wanted: bool) {
+    pub fn claim(&mut self, player: PlayerId, alias: Alias, is_wanted: bool) {
         let granted = self.room.object_called(player, alias).is_some_and(|object| {
             self.call(|host, room| host.claim(room, player, object, is_wanted)) == Some(true)
                 && self.room.hand_over(player, object, is_wanted)
