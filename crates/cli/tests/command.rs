@@ -15,13 +15,13 @@ fn stderr(output: &Output) -> String {
 }
 
 #[test]
-fn without_arguments_it_shows_a_session() {
-    let output = netloom(&[]);
+fn the_demonstration_shows_a_session_and_is_always_the_same() {
+    let output = netloom(&["demo"]);
     assert!(output.status.success(), "{}", stderr(&output));
     for word in ["handshake", "ordered", "sequenced", "p99"] {
         assert!(stdout(&output).contains(word), "{word} is missing in\n{}", stdout(&output));
     }
-    assert_eq!(stdout(&output), stdout(&netloom(&[])), "two runs differ");
+    assert_eq!(stdout(&output), stdout(&netloom(&["demo"])), "two runs differ");
 }
 
 #[test]
