@@ -63,7 +63,7 @@ impl Will {
 
     /// How long to stay; `None` to the end.
     pub fn stay(&mut self) -> Option<Duration> {
-        (self.behaviour == Behaviour::Churn).then(|| Duration::from_millis(2_000 + self.random.below(4_000)))
+        (self.behaviour == Behaviour::Churn).then(|| Duration::from_millis(500 + self.random.below(4_000)))
     }
 
     /// How long to stay away.

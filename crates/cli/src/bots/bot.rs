@@ -156,7 +156,7 @@ impl<'a, P: Playable> Bot<'a, P> {
         let wants_to_go = match phase {
             Phase::Leaving => true,
             // Nobody comes or goes while worlds are compared.
-            Phase::Comparing => false,
+            Phase::Settling | Phase::Comparing => false,
             Phase::Joining | Phase::Measuring => self.leave.is_some_and(|leave| now >= leave),
         };
         let Some(client) = &mut self.client else { return Ok(()) };
