@@ -72,8 +72,8 @@
 //! | being a client | [`Client`], which can all that [`session::Client`] can |
 //! | settings | [`ServerConfig`](prelude::ServerConfig), [`RoomConfig`](prelude::RoomConfig), [`ClientConfig`](prelude::ClientConfig) |
 //! | a player in the server's own process, or no network at all | [`ServerBuilder::bind_with_player`] |
-//! | what a server does at the moment, also for Prometheus | [`Server::stats`] |
 //! | servers on the local network, codes for rooms | [`discovery`] |
+//! | what a server does at the moment, also for Prometheus | [`Server::stats`] |
 //! | a bad line on purpose | [`ClientBuilder::bad_line`] |
 #![forbid(unsafe_code)]
 
@@ -90,6 +90,7 @@ pub use address::{Address, AddressError, Scheme};
 pub use client::{Client, ClientBuilder};
 pub use error::Error;
 pub use line::{Driver, RING_DATAGRAMS};
+pub use netloom_proto as proto;
 pub use netloom_replica as replica;
 pub use netloom_replica::input::Input;
 pub use netloom_session as session;
@@ -103,6 +104,7 @@ pub use stats::Stats;
 pub mod prelude {
     pub use crate::replicated::{Choice, Replicated};
     pub use crate::{Client, Driver, Error, Input, Server, ServerHandle};
+    pub use netloom_proto::DisconnectReason;
     pub use netloom_replica::step::Step;
     pub use netloom_replica::world::{ObjectIndex, TeamId};
     pub use netloom_session::client::{ClientEvent, Ending, Prediction};

@@ -19,7 +19,7 @@ use crate::client::{Client, ClientBuilder};
 use crate::clock::Clock;
 use crate::discovery::{Beacon, DISCOVERY_PORT};
 use crate::error::Error;
-use crate::line::{Driver, Line, plain};
+use crate::line::{Arrival, Driver, Line, plain};
 use crate::stats::{Recorder, Stats};
 
 /// How long a loop sleeps at most, so that commands from outside are soon seen.
@@ -131,7 +131,8 @@ impl ServerBuilder {
         };
         let line = Line::new(self.driver, transports, clock)?;
         let recorder = Recorder::new(Arc::new(stats));
-        Ok(Server { beacon, session, line, clock, local, recorder, events: Vec::new(), held: Vec::new() })
+        let (events, held) = (Vec::new(), Vec::new());
+        Ok(Server { session, line, clock, local, recorder, events, held, beacon })
     }
 
     /// Binds, and adds a player of this very process: server and client in one, or a game without a network if the server
@@ -242,7 +243,10 @@ impl Server {
     pub fn tick(&mut self) -> Result<(), Error> {
         let Server { session, line, clock, held, beacon, recorder, .. } = self;
         let began = clock.now();
-        line.receive(began, |at, from, datagram| session.handle_datagram(at, from, datagram))?;
+        line.receive(began, |at, from, arrival| match arrival {
+            Arrival::Datagram(datagram) => session.handle_datagram(at, from, datagram),
+            Arrival::Broken => session.handle_broken(at, from),
+        })?;
         hold_congested(session, line, held);
         let now = clock.now();
         session.tick(now);

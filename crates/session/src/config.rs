@@ -16,6 +16,7 @@ use crate::health::HealthConfig;
 use crate::lobby::{DuplicateNames, LobbyConfig};
 use crate::message::{PLAYER_NAME_BYTES_MAX, ROOM_NAME_BYTES_MAX};
 use crate::protocol::Protocol;
+use crate::rpc::Rate;
 use crate::validate::{RateRule, SuspicionRule};
 
 /// What kind of game a room is for: a name for a set of values.
@@ -162,6 +163,8 @@ pub struct RoomConfig {
     pub duplicate_names: DuplicateNames,
     /// Lines of chat of one player.
     pub chat: RateRule,
+    /// What all calls of one client together may come to; each call has a rate of its own below it.
+    pub call_rate: Rate,
     /// A seed for [`Room::random`](crate::room::Room::random).
     pub seed: u64,
 }
@@ -193,6 +196,7 @@ impl RoomConfig {
             lobby: None,
             duplicate_names: DuplicateNames::Number,
             chat: RateRule { per_second: 1, burst: 5 },
+            call_rate: Rate::default(),
             seed: 0,
         };
         match profile {

@@ -50,5 +50,6 @@ pub use config::{ClientConfig, Profile, RoomConfig, ServerConfig};
 pub use game::{Candidate, Command, Denied, Game, GameError, PlayerId, Rejected};
 pub use protocol::Protocol;
 pub use replicated::{Choice, Replicated};
-pub use room::{Room, RoomId};
+pub use room::{CallTarget, Room, RoomId};
+pub use rpc::{Call, CallRefused, RpcOptions};
 pub use server::{Server, ServerEvent};

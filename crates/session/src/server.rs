@@ -193,6 +193,11 @@ impl Server {
         self.endpoint.handle_datagram(now, from, datagram);
     }
 
+    /// The stream of whoever was at this address is gone: for drivers of transports that have connections of their own.
+    pub fn handle_broken(&mut self, now: Micros, from: SocketAddr) {
+        self.endpoint.handle_broken(now, from);
+    }
+
     /// A tick: to be called at least as often as rooms step.
     pub fn tick(&mut self, now: Micros) {
         self.endpoint.begin_tick(now);
@@ -252,9 +257,15 @@ impl Server {
         self.desk.set_held(player, is_held);
     }
 
-    /// The next address whose connection has ended, for transports that have connections of their own.
+    /// The next address whose connection has ended, for transports that have connections of their own. One that a newer
+    /// connection uses is not told.
     pub fn poll_closed(&mut self) -> Option<SocketAddr> {
-        self.desk.poll_closed()
+        loop {
+            let address = self.desk.poll_closed()?;
+            if !self.endpoint.is_in_use(address) {
+                return Some(address);
+            }
+        }
     }
 
     /// Removes a player, who is told why.

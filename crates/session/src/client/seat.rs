@@ -32,6 +32,7 @@ pub(super) struct Seat {
     pub player: PlayerId,
     pub room: Box<str>,
     pub steps_per_second: u32,
+    sends_per_second: u32,
     pub replica: ReplicaClient,
     pub view: View,
     pub lobby: Option<LobbyState>,
@@ -79,6 +80,7 @@ impl Seat {
             player: PlayerId(welcome.player),
             room: welcome.room.into(),
             steps_per_second,
+            sends_per_second: welcome.sends_per_second.into(),
             replica,
             view: View::new(view)?,
             lobby: None,
@@ -186,6 +188,11 @@ impl Seat {
     /// The moment that the player sees, for judging shots.
     pub fn view_time(&self) -> Option<ViewTime> {
         self.view.view_time(self.steps_per_second)
+    }
+
+    /// The tick of snapshots that the player sees.
+    pub fn view_tick(&self) -> Option<Tick> {
+        self.view.view_time(self.sends_per_second).map(|time| time.step)
     }
 
     /// How far the view is behind, in milliseconds, if the server should hear of it. The first one also says that this

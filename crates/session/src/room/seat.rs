@@ -5,9 +5,11 @@ use netloom_replica::server::{PeerConfig, ReplicaPeer};
 use netloom_replica::world::{ObjectIndex, TeamId};
 use netloom_wire::{Micros, Tick};
 
+use super::incoming::CallAccount;
 use crate::adapt::Adapt;
 use crate::config::RoomConfig;
 use crate::health::Health;
+use crate::rpc::RpcTable;
 use crate::setting::SettingError;
 use crate::validate::{ActionRate, RateRule, Suspicion};
 
@@ -47,6 +49,8 @@ pub(crate) struct Seat {
     pub is_viewing: bool,
     /// Whether older bytes wait in this process.
     pub is_held: bool,
+    /// What the player may still call.
+    pub account: CallAccount,
 }
 
 impl Seat {
@@ -54,6 +58,7 @@ impl Seat {
     pub fn new(
         now: Micros,
         room: &RoomConfig,
+        calls: &RpcTable,
         name: &str,
         is_spectator: bool,
         peer: PeerId,
@@ -79,6 +84,7 @@ impl Seat {
             acked: None,
             is_viewing: false,
             is_held: false,
+            account: CallAccount::new(calls, room.call_rate, now),
         })
     }
 

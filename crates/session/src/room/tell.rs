@@ -46,10 +46,15 @@ impl Room {
         let tick = self.replica.begin_tick()?;
         let interval = Micros(1_000_000 / u64::from(self.config.sends_per_second));
         let now = self.clock.time();
+        let queue_packets_max = self.config.health.queue_packets_max;
         let Room { replica, seats, unfit, .. } = self;
         for (player, seat) in seats.iter_mut() {
             let Some(stats) = seat.peer.and_then(|peer| telling.endpoint.stats(peer)) else { continue };
-            let measured = Measured::from(&stats);
+            let mut measured = Measured::from(&stats);
+            if seat.is_held {
+                // A stream that takes nothing: what waits below the connection is not among what waits in it.
+                measured.queue_packets = measured.queue_packets.max(queue_packets_max + 1);
+            }
             let quality = seat.adapt.update(now, &measured);
             if replica.progress(seat.replica).is_some_and(|progress| progress.held < progress.total) {
                 seat.health.begin_grace();
