@@ -1,11 +1,11 @@
 //! `netloom bots`: many players at once, and what they saw.
 //!
 //! ```text
-//!   joining ──▶ measuring, for --duration ──▶ comparing ──▶ leaving ──▶ report
-//!   50 a second  round trips, ages, bytes     world hashes
+//!   joining ──▶ measuring, for --duration ──▶ settling ──▶ comparing ──▶ leaving ──▶ report
+//!   50 a second  round trips, ages, bytes     all are back  world hashes
 //! ```
 //!
-//! Bots are real clients with a socket each. A few threads drive many of them, 60 frames a second.
+//! Bots are real clients with a socket each. A few threads drive many of them, 40 frames a second.
 
 mod behaviour;
 mod bot;
@@ -35,9 +35,11 @@ const STARTS_PER_SECOND: u32 = 50;
 const JOIN_MAX: Duration = Duration::from_secs(30);
 /// How long comparing and leaving may take.
 const COMPARE_MAX: Duration = Duration::from_secs(6);
+const SETTLE: Duration = Duration::from_secs(1);
 const LEAVE_MAX: Duration = Duration::from_secs(4);
-/// The frames of every bot.
-const FRAME: Duration = Duration::from_micros(16_667);
+/// The frames of every bot. Two hundred bots are on one machine with the server that they try: more frames would cost it more than
+/// they would tell.
+const FRAME: Duration = Duration::from_millis(25);
 /// Bots for which one thread is enough.
 const BOTS_PER_THREAD: usize = 50;
 /// How often the progress is looked at.
@@ -152,8 +154,12 @@ fn direct(args: &BotsArgs, stage: &Stage) -> f64 {
         stage.joined() == 0
     });
     let seconds = began.elapsed().as_secs_f64();
-    stage.set_phase(Phase::Comparing);
+    stage.set_phase(Phase::Settling);
     bar.set_message("comparing worlds");
+    until(COMPARE_MAX, &bar, || stage.joined() + stage.failed() >= count);
+    // Whoever came last needs the world.
+    until(SETTLE, &bar, || false);
+    stage.set_phase(Phase::Comparing);
     until(COMPARE_MAX, &bar, || stage.compared() >= stage.joined() && stage.is_answered());
     stage.set_phase(Phase::Leaving);
     bar.finish_and_clear();

@@ -266,6 +266,33 @@ mod tests {
     }
 
     #[test]
+    fn the_defaults_are_those_of_the_design() {
+        let Config { server, room, connection, replication, client, .. } = Config::default();
+        assert_eq!((&*server.role, server.auto_start, server.port), ("none", false, 7777));
+        assert_eq!((room.tick_rate, room.send_rate), (60, 20));
+        assert_eq!((connection.bandwidth_budget_kbps, connection.compress_packets), (256, false));
+        assert_eq!((connection.max_events_per_tick, connection.max_events_initial_sync), (64, 512));
+        assert_eq!((connection.initial_sync_window, connection.peer_timeout), (2.0, 10.0));
+        assert_eq!((connection.max_peer_rtt, connection.max_peer_queue_depth), (500.0, 256));
+        assert_eq!((connection.connect_timeout, connection.max_retries), (5.0, 3));
+        assert_eq!((replication.full_sync_interval, replication.min_distant_objects_per_tick), (100, 2));
+        assert_eq!(
+            (replication.arena_size, client.interp_delay, client.correction_blend),
+            (64 << 10, 0.1, 0.1)
+        );
+        for (length, is_valid) in [(63, true), (64, false)] {
+            let mut config = Config::default();
+            config.server.address = "a".repeat(length);
+            assert_eq!(fields::check(&config).is_ok(), is_valid);
+        }
+        for (port, is_valid) in [(65_535, true), (65_536, false), (-1, false)] {
+            let mut config = Config::default();
+            config.server.port = port;
+            assert_eq!(fields::check(&config).is_ok(), is_valid);
+        }
+    }
+
+    #[test]
     fn every_default_can_be_built_from() {
         let config = Config::default();
         config.server_config().connection.check().unwrap();

@@ -58,12 +58,12 @@ impl Will {
 
     /// Whether to say something now; asked in every frame.
     pub fn says(&mut self) -> bool {
-        self.behaviour == Behaviour::Spam && self.random.below(180) == 0
+        self.behaviour == Behaviour::Spam && self.random.below(120) == 0
     }
 
     /// How long to stay; `None` to the end.
     pub fn stay(&mut self) -> Option<Duration> {
-        (self.behaviour == Behaviour::Churn).then(|| Duration::from_millis(2_000 + self.random.below(4_000)))
+        (self.behaviour == Behaviour::Churn).then(|| Duration::from_millis(500 + self.random.below(4_000)))
     }
 
     /// How long to stay away.

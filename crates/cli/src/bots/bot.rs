@@ -109,7 +109,7 @@ impl<'a, P: Playable> Bot<'a, P> {
         self.report
     }
 
-    /// A sixtieth of a second.
+    /// A frame: takes in what arrived, acts, measures.
     pub fn frame(&mut self, now: Instant, phase: Phase) {
         if self.client.is_none() && phase != Phase::Leaving && self.start.is_some_and(|start| now >= start) {
             self.start = None;
@@ -156,7 +156,7 @@ impl<'a, P: Playable> Bot<'a, P> {
         let wants_to_go = match phase {
             Phase::Leaving => true,
             // Nobody comes or goes while worlds are compared.
-            Phase::Comparing => false,
+            Phase::Settling | Phase::Comparing => false,
             Phase::Joining | Phase::Measuring => self.leave.is_some_and(|leave| now >= leave),
         };
         let Some(client) = &mut self.client else { return Ok(()) };

@@ -9,13 +9,20 @@ use netloom::prelude::Tick;
 /// What is going on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
+    /// Bots connect.
     Joining,
+    /// They play, and note what they see.
     Measuring,
+    /// Those who are away come back, and nobody leaves any more.
+    Settling,
+    /// Worlds are compared.
     Comparing,
+    /// All say goodbye.
     Leaving,
 }
 
-const PHASES: [Phase; 4] = [Phase::Joining, Phase::Measuring, Phase::Comparing, Phase::Leaving];
+const PHASES: [Phase; 5] =
+    [Phase::Joining, Phase::Measuring, Phase::Settling, Phase::Comparing, Phase::Leaving];
 
 /// The stage. Times are kept by who directs; this only says how far things are.
 #[derive(Debug)]

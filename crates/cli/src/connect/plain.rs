@@ -46,7 +46,7 @@ fn circle(frame: u64) -> Steering {
 
 fn print<P: Playable>(player: &Player<P>) {
     let seen = &player.seen;
-    let own = seen.own.map_or(String::from("-"), |[x, y]| format!("{x:.1},{y:.1}"));
+    let own = seen.own.map_or(String::from("nowhere"), |[x, y]| format!("{x:.1},{y:.1}"));
     out::line(format_args!(
         "{} room={} rtt_ms={:.1} jitter_ms={:.1} loss_pct={:.1} objects={} players={} in_bytes_per_s={:.0} \
          out_bytes_per_s={:.0} delay_ms={:.0} at={own}",
