@@ -30,6 +30,14 @@ pub enum Error {
     /// What a client cannot do.
     #[error(transparent)]
     Client(#[from] ClientError),
+    /// A port for questions about servers that cannot be had.
+    #[error("cannot look for, or be found by, others at {at}: {problem}")]
+    Discovery {
+        /// Where.
+        at: std::net::SocketAddr,
+        /// What the system says.
+        problem: String,
+    },
     /// A server that nobody can reach.
     #[error("the server listens nowhere: add `.listen(\"0.0.0.0:7777\")`, or a player of its own")]
     NoTransport,

@@ -72,15 +72,19 @@
 //! | being a client | [`Client`], which can all that [`session::Client`] can |
 //! | settings | [`ServerConfig`](prelude::ServerConfig), [`RoomConfig`](prelude::RoomConfig), [`ClientConfig`](prelude::ClientConfig) |
 //! | a player in the server's own process, or no network at all | [`ServerBuilder::bind_with_player`] |
+//! | servers on the local network, codes for rooms | [`discovery`] |
+//! | what a server does at the moment, also for Prometheus | [`Server::stats`] |
 //! | a bad line on purpose | [`ClientBuilder::bad_line`] |
 #![forbid(unsafe_code)]
 
 pub mod address;
 pub mod client;
 pub mod clock;
+pub mod discovery;
 pub mod error;
 mod line;
 pub mod server;
+pub mod stats;
 
 pub use address::{Address, AddressError, Scheme};
 pub use client::{Client, ClientBuilder};
@@ -94,6 +98,7 @@ pub use netloom_session::replicated;
 pub use netloom_transport as transport;
 pub use netloom_wire as wire;
 pub use server::{Server, ServerBuilder, ServerHandle};
+pub use stats::Stats;
 
 /// What most games need.
 pub mod prelude {

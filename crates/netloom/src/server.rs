@@ -1,6 +1,7 @@
 //! A server over real transports.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 
@@ -16,8 +17,10 @@ use netloom_wire::Micros;
 use crate::address::{Address, Scheme};
 use crate::client::{Client, ClientBuilder};
 use crate::clock::Clock;
+use crate::discovery::{Beacon, DISCOVERY_PORT};
 use crate::error::Error;
 use crate::line::{Arrival, Driver, Line, plain};
+use crate::stats::{Recorder, Stats};
 
 /// How long a loop sleeps at most, so that commands from outside are soon seen.
 const SLEEP_MAX: Micros = Micros::from_millis(20);
@@ -35,6 +38,7 @@ pub struct ServerBuilder {
     memory: Option<MemoryNetwork>,
     websocket: WebSocketConfig,
     driver: Driver,
+    beacon: Option<(String, SocketAddr)>,
 }
 
 impl ServerBuilder {
@@ -74,6 +78,19 @@ impl ServerBuilder {
         self
     }
 
+    /// Answers those who look for servers on the local network, under a name: see [`discovery`](crate::discovery).
+    #[must_use]
+    pub fn discoverable(self, name: &str) -> ServerBuilder {
+        self.discoverable_at(name, SocketAddr::from(([0, 0, 0, 0], DISCOVERY_PORT)))
+    }
+
+    /// The same at an address of your choice.
+    #[must_use]
+    pub fn discoverable_at(mut self, name: &str, at: SocketAddr) -> ServerBuilder {
+        self.beacon = Some((name.to_owned(), at));
+        self
+    }
+
     /// How transports are driven: by the thread that calls, or by threads of their own.
     #[must_use]
     pub fn driver(mut self, driver: Driver) -> ServerBuilder {
@@ -103,12 +120,19 @@ impl ServerBuilder {
         self.config.connection.mtu =
             mtu.unwrap_or(self.config.connection.mtu).min(self.config.connection.mtu);
         let clock = Clock::new();
+        let stats = Stats::new(clock, self.protocol.name(), self.config.listen.peers_max);
         let mut session = Session::new(self.config, self.protocol, seed()?)?;
         for open in self.rooms {
             open(&mut session, clock.now())?;
         }
+        let beacon = match (&self.beacon, local.first()) {
+            (Some((name, at)), Some(server)) => Some(Beacon::bind(*at, name, server)?),
+            _ => None,
+        };
         let line = Line::new(self.driver, transports, clock)?;
-        Ok(Server { session, line, clock, local, events: Vec::new(), held: Vec::new() })
+        let recorder = Recorder::new(Arc::new(stats));
+        let (events, held) = (Vec::new(), Vec::new());
+        Ok(Server { session, line, clock, local, recorder, events, held, beacon })
     }
 
     /// Binds, and adds a player of this very process: server and client in one, or a game without a network if the server
@@ -157,9 +181,11 @@ pub struct Server {
     line: Line,
     clock: Clock,
     local: Vec<Address>,
+    recorder: Recorder,
     events: Vec<ServerEvent>,
     /// Whose snapshots wait.
     held: Vec<PlayerId>,
+    beacon: Option<Beacon>,
 }
 
 impl Server {
@@ -174,12 +200,18 @@ impl Server {
             memory: None,
             websocket: WebSocketConfig::default(),
             driver: Driver::default(),
+            beacon: None,
         }
     }
 
     /// Where it listens, with the ports that the system chose.
     pub fn local_addresses(&self) -> &[Address] {
         &self.local
+    }
+
+    /// Where it answers those who look for servers, if it does.
+    pub fn discovery_address(&self) -> Option<SocketAddr> {
+        self.beacon.as_ref().and_then(Beacon::local_address)
     }
 
     /// What it is now, by the clock that everything here goes by.
@@ -197,6 +229,11 @@ impl Server {
         &mut self.session
     }
 
+    /// What it does, for any thread to look at while it runs.
+    pub fn stats(&self) -> Arc<Stats> {
+        Arc::clone(self.recorder.stats())
+    }
+
     /// What the transports counted.
     pub fn transport_counters(&self) -> Counters {
         self.line.counters()
@@ -204,8 +241,9 @@ impl Server {
 
     /// Takes in what arrived, makes the steps that are due, sends what is to be sent. Never waits.
     pub fn tick(&mut self) -> Result<(), Error> {
-        let Server { session, line, clock, held, .. } = self;
-        line.receive(clock.now(), |at, from, arrival| match arrival {
+        let Server { session, line, clock, held, beacon, recorder, .. } = self;
+        let began = clock.now();
+        line.receive(began, |at, from, arrival| match arrival {
             Arrival::Datagram(datagram) => session.handle_datagram(at, from, datagram),
             Arrival::Broken => session.handle_broken(at, from),
         })?;
@@ -216,6 +254,10 @@ impl Server {
         while let Some(address) = session.poll_closed() {
             line.close(address);
         }
+        if let Some(beacon) = beacon {
+            beacon.answer(now, session);
+        }
+        recorder.handle_tick(began, clock.now(), session, || line.counters());
         Ok(())
     }
 
@@ -257,6 +299,7 @@ impl Server {
     /// Begins to stop: everybody is told why. Tick until [`is_stopped`](Server::is_stopped).
     pub fn stop(&mut self, reason: &str) {
         let now = self.clock.now();
+        self.recorder.stats().set_stopping();
         self.session.stop(now, reason);
     }
 

@@ -12,6 +12,7 @@
 //! A connection that is lost is taken up again by itself, if [`ClientConfig::reconnects`] says so: the seat is the same, and the
 //! world is told anew.
 
+mod calls;
 mod events;
 mod inputs;
 mod predict;
@@ -27,19 +28,25 @@ use netloom_proto::{
 use netloom_replica::SettingError;
 use netloom_replica::client::{ReplicaClient, View};
 use netloom_replica::input::Input;
-use netloom_wire::{Alias, MessageBuffer, Micros, Tick, WriteError};
+use netloom_wire::schema::Value;
+use netloom_wire::{Alias, MessageBuffer, Micros, NameRegistry, Tick, WriteError};
 
+use crate::adapt::Quality;
 use crate::channel::{CONTROL, INPUT, ORDERED};
 use crate::config::ClientConfig;
 use crate::game::PlayerId;
 use crate::lobby::{LOBBY_COMMAND_BYTES_MAX, LobbyCommand, LobbyEvent, LobbyState};
+use crate::measured::Measured;
 use crate::message::{CHAT_BYTES_MAX, Hello, LobbyNews, MESSAGE_BYTES_MAX, ToClient, ToServer};
 use crate::protocol::Protocol;
 use crate::replicated::Replicated;
+use crate::rpc::{ArgsError, CallError};
 use crate::validate::{Rejected, RejectedMessage};
+use calls::Calls;
 use inputs::Inputs;
 use seat::Seat;
 
+pub use calls::{CallCounters, Called};
 pub use events::{ClientEvent, Ending};
 pub use predict::{Prediction, PredictionError};
 
@@ -69,7 +76,18 @@ pub enum ClientError {
     /// The connection has no room for the message.
     #[error(transparent)]
     Send(#[from] SendError),
-    /// A text does not fit into its message.
+    /// There is no such object in sight.
+    #[error("no object {0:?} is in sight")]
+    NotInSight(Alias),
+    /// An object has no such field.
+    #[error("the object has no field {field}: it has {fields}")]
+    NoField {
+        /// The field.
+        field: usize,
+        /// How many there are.
+        fields: usize,
+    },
+    /// A value is none of its field's, or a text does not fit.
     #[error("the message cannot be written: {0}")]
     Unwritable(WriteError),
     /// A text is too long.
@@ -80,6 +98,18 @@ pub enum ClientError {
         /// What is allowed.
         max: usize,
     },
+    /// There is no such call, or it may not be made.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The arguments of a call cannot be sent.
+    #[error(transparent)]
+    Args(#[from] ArgsError),
+    /// The target of a call is found through an object, and there is none.
+    #[error("a call to the owner of an object, or to those who see it, needs the object")]
+    NeedsObject,
+    /// The server has other calls, and has not said which yet.
+    #[error("the server's list of calls has not arrived yet: wait for the event `CallsAgreed`")]
+    CallsNotAgreed,
     /// An input for a step that is not asked for.
     #[error("an input for {step:?} is not asked for: take steps from `poll_step`, in order")]
     WrongStep {
@@ -116,6 +146,7 @@ pub struct Client<I: Input> {
     /// What was said before the connection ended.
     farewell: Option<Ending>,
     events: VecDeque<ClientEvent>,
+    calls: Calls,
     message: MessageBuffer,
 }
 
@@ -139,6 +170,7 @@ impl<I: Input> Client<I> {
             redial: None,
             farewell: None,
             events: VecDeque::new(),
+            calls: Calls::new()?,
             message: MessageBuffer::new(MESSAGE_BYTES_MAX),
         })
     }
@@ -242,7 +274,12 @@ impl<I: Input> Client<I> {
     /// Sets how far the view is behind: 50 to 500 ms. It adapts from there.
     pub fn set_interpolation_delay(&mut self, delay: Micros) -> Result<(), ClientError> {
         let seat = self.seat.as_mut().ok_or(ClientError::NoSeat)?;
-        Ok(seat.view.set_delay(delay)?)
+        Ok(seat.set_delay(delay)?)
+    }
+
+    /// What the connection allows: how far behind the view is at least, how far prediction may reach.
+    pub fn quality(&self) -> Option<Quality> {
+        self.seat.as_ref().map(Seat::quality)
     }
 
     /// Takes in a datagram; it is opened in place.
@@ -267,23 +304,27 @@ impl<I: Input> Client<I> {
         self.endpoint.begin_tick(now);
         self.receive(now);
         self.try_again(now);
-        let rtt = self.stats().map(|stats| stats.rtt).filter(|rtt| *rtt > Micros::ZERO);
+        let measured = self.stats().map(|stats| Measured::from(&stats));
         let Some(seat) = &mut self.seat else { return };
-        seat.advance(now, rtt, &mut self.inputs);
+        seat.advance(now, measured, &mut self.inputs);
+        self.calls.advance(now, seat, &self.protocol, &mut self.events);
         if let Some(ms) = seat.poll_viewing(now) {
             self.send(CONTROL, &ToServer::Viewing(ms));
         }
     }
 
     fn receive(&mut self, now: Micros) {
-        let Client { endpoint, seat, events, message, others, farewell, peer, .. } = self;
+        let Client { endpoint, seat, events, calls, message, others, farewell, peer, .. } = self;
         let (mut connected, mut ended, mut welcomed) = (None, None, None);
         while let Some((from, event)) = endpoint.poll_event() {
             if *peer != Some(from) {
                 continue;
             }
             match event {
-                Event::Connected { resume, .. } => connected = Some(resume),
+                Event::Connected { resume, .. } => {
+                    connected = Some(resume);
+                    calls.restart();
+                }
                 Event::Disconnected { reason, reject } => ended = Some((reason, reject)),
                 Event::Outcome { .. } => {}
                 Event::Message { data, .. } => match ToClient::read(data) {
@@ -296,6 +337,12 @@ impl<I: Input> Client<I> {
                             Err(error) => tracing::warn!(%error, "the server's rates cannot be"),
                         }
                         push(events, ClientEvent::welcomed(&welcome));
+                        calls.handle_welcome(&self.protocol, &welcome);
+                    }
+                    Ok(ToClient::Call(frame)) => calls.handle_call(frame),
+                    Ok(ToClient::Names(page)) => calls.handle_page(&self.protocol, page, events),
+                    Ok(ToClient::CallRefused { id, reason, text }) => {
+                        push(events, calls.refused(&self.protocol, id, reason, text));
                     }
                     Ok(said) => handle_said(now, said, seat, others, farewell, events),
                     Err(error) => tracing::debug!(%error, "a message of the server makes no sense"),
@@ -305,8 +352,13 @@ impl<I: Input> Client<I> {
         if let Some(seat) = seat {
             seat.flush(endpoint, *peer, message);
             while let Some(event) = seat.poll_event() {
+                let entered = if let ClientEvent::Entered(alias) = event { Some(alias) } else { None };
                 push(events, event);
+                if let Some(alias) = entered {
+                    calls.handle_entered(alias, seat, &self.protocol, events);
+                }
             }
+            calls.deliver(now, seat, &self.protocol, events);
         }
         if let Some(token) = connected {
             self.resume = token;
@@ -329,7 +381,7 @@ impl<I: Input> Client<I> {
                 name: &config.name,
                 room: &config.room,
                 is_spectator: config.is_spectator,
-                calls_hash: 0,
+                calls_hash: self.protocol.rpcs().hash(),
                 ticket: &config.ticket,
             }),
         );
@@ -371,6 +423,7 @@ impl<I: Input> Client<I> {
         let ending = self.farewell.take().unwrap_or(Ending::Connection { reason, reject });
         (self.seat, self.resume, self.lost_since) = (None, None, None);
         self.others.clear();
+        self.calls.restart();
         push(&mut self.events, ClientEvent::Ended(ending));
     }
 
@@ -421,6 +474,19 @@ impl<I: Input> Client<I> {
         self.seat.as_ref()?.lobby.as_ref()
     }
 
+    /// Asks to set a field that clients may write. The server has the last word, and what it decides comes back as every other
+    /// change does.
+    pub fn write(&mut self, object: Alias, field: usize, value: Value<'_>) -> Result<(), ClientError> {
+        let replica = &self.seat.as_ref().ok_or(ClientError::NoSeat)?.replica;
+        let seen = replica.object(object).ok_or(ClientError::NotInSight(object))?;
+        let schema = replica.class(seen).ok_or(ClientError::NotInSight(object))?.schema();
+        let own = schema.field(field).ok_or(ClientError::NoField { field, fields: schema.fields().len() })?;
+        let mut bytes = MessageBuffer::new(MESSAGE_BYTES_MAX);
+        own.kind().write(value, &NameRegistry::new(0), &mut bytes);
+        let value = bytes.finish().map_err(ClientError::Unwritable)?;
+        self.try_send(CONTROL, &ToServer::Write { object, field: field as u8, value })
+    }
+
     /// Asks to own an object, or to give it back; [`ClientEvent::Claimed`] is the answer.
     pub fn claim(&mut self, object: Alias, is_wanted: bool) -> Result<(), ClientError> {
         self.seat.as_ref().ok_or(ClientError::NoSeat)?;
@@ -445,7 +511,7 @@ impl<I: Input> Client<I> {
 
     /// When to call [`tick`](Client::tick) again at the latest.
     pub fn poll_timeout(&self) -> Option<Micros> {
-        self.endpoint.poll_timeout()
+        [self.endpoint.poll_timeout(), self.calls.poll_timeout()].into_iter().flatten().min()
     }
 }
 

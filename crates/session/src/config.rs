@@ -16,6 +16,7 @@ use crate::health::HealthConfig;
 use crate::lobby::{DuplicateNames, LobbyConfig};
 use crate::message::{PLAYER_NAME_BYTES_MAX, ROOM_NAME_BYTES_MAX};
 use crate::protocol::Protocol;
+use crate::rpc::Rate;
 use crate::validate::{RateRule, SuspicionRule};
 
 /// What kind of game a room is for: a name for a set of values.
@@ -128,6 +129,8 @@ impl ServerConfig {
 pub struct RoomConfig {
     /// Its name, by which clients ask for it: 1 to 64 bytes.
     pub name: String,
+    /// A code by which clients can ask for it, too, up to 64 bytes; empty for none. See [`discovery`](crate::discovery).
+    pub code: String,
     /// Players at once, 1 to 65,535.
     pub players_max: usize,
     /// Those who only watch, 0 to 65,535.
@@ -160,6 +163,8 @@ pub struct RoomConfig {
     pub duplicate_names: DuplicateNames,
     /// Lines of chat of one player.
     pub chat: RateRule,
+    /// What all calls of one client together may come to; each call has a rate of its own below it.
+    pub call_rate: Rate,
     /// A seed for [`Room::random`](crate::room::Room::random).
     pub seed: u64,
 }
@@ -174,6 +179,7 @@ impl RoomConfig {
     pub fn for_profile(name: &str, profile: Profile) -> RoomConfig {
         let base = RoomConfig {
             name: name.to_owned(),
+            code: String::new(),
             players_max: 16,
             spectators_max: 16,
             steps_per_second: 60,
@@ -190,6 +196,7 @@ impl RoomConfig {
             lobby: None,
             duplicate_names: DuplicateNames::Number,
             chat: RateRule { per_second: 1, burst: 5 },
+            call_rate: Rate::default(),
             seed: 0,
         };
         match profile {
@@ -231,6 +238,8 @@ impl RoomConfig {
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         let names = 1..=ROOM_NAME_BYTES_MAX as u64;
         within("room.name", self.name.len() as u64, names, "1 to 64 bytes")?;
+        let codes = 0..=ROOM_NAME_BYTES_MAX as u64;
+        within("room.code", self.code.len() as u64, codes, "up to 64 bytes")?;
         within("room.players_max", self.players_max as u64, 1..=65_535, "1 to 65,535")?;
         within("room.spectators_max", self.spectators_max as u64, 0..=65_535, "0 to 65,535")?;
         within("room.steps_per_second", self.steps_per_second.into(), 1..=240, "1 to 240")?;

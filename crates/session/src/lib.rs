@@ -16,6 +16,7 @@
 //! | rates, and who cannot keep up | [`adapt`], [`health`] |
 //! | the server around the rooms | [`server`] |
 //! | the other side | [`client`] |
+//! | finding servers and rooms | [`discovery`] |
 //! | settings, and what they default to | [`config`] |
 //! | the bytes of messages | [`message`], [`channel`] and docs/STANDARD.md |
 #![forbid(unsafe_code)]
@@ -25,6 +26,7 @@ pub mod channel;
 pub mod client;
 pub mod clock;
 pub mod config;
+pub mod discovery;
 pub mod game;
 pub mod health;
 mod host;
@@ -49,5 +51,6 @@ pub use config::{ClientConfig, Profile, RoomConfig, ServerConfig};
 pub use game::{Candidate, Command, Denied, Game, GameError, PlayerId, Rejected};
 pub use protocol::Protocol;
 pub use replicated::{Choice, Replicated};
-pub use room::{Room, RoomId};
+pub use room::{CallTarget, Room, RoomId};
+pub use rpc::{Call, CallRefused, RpcOptions};
 pub use server::{Server, ServerEvent};

@@ -163,7 +163,9 @@ pub enum ToClient<'a> {
         /// Which, as the server numbers them.
         id: u16,
         /// Why.
-        reason: u8,
+        reason: CallRefusal,
+        /// What the game says about it; may be empty.
+        text: &'a str,
     },
     /// News of the lobby: see `netloom_session::lobby`.
     Lobby(LobbyNews, &'a [u8]),
@@ -298,6 +300,32 @@ codes! {
     }
 }
 
+codes! {
+    /// Why a client's call was not made.
+    CallRefusal {
+        /// The server has no call with this id.
+        Unknown = 1, "the server has no such call";
+        /// Clients may not make it.
+        NotAllowed = 2, "only the server may make this call";
+        /// Clients may make it to the server only.
+        NotForwarded = 3, "this call is for the server only";
+        /// The arguments are too long.
+        TooLarge = 4, "the arguments take more bytes than this call allows";
+        /// It is made too often.
+        TooOften = 5, "the call is made too often: slow down";
+        /// The arguments are not those that it takes.
+        BadArguments = 6, "the arguments are not those that this call takes";
+        /// The object that it is about is gone, or was never in sight.
+        NoSuchObject = 7, "the object that the call is about is not there";
+        /// The game has no use for it.
+        Unhandled = 8, "the game does not handle this call";
+        /// The game does not pass it on.
+        NotPassedOn = 9, "the game did not pass the call on";
+        /// The game refuses, in words of its own.
+        ByGame = 10, "the game refused the call";
+    }
+}
+
 /// The kinds of messages that went wrong on the wire, for whoever counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
@@ -411,7 +439,11 @@ impl<'a> ToClient<'a> {
             },
             kind::LEFT => ToClient::Left { player: reader.read_u32()? },
             kind::CALLED => return Ok(ToClient::Call(reader.rest())),
-            kind::CALL_REFUSED => ToClient::CallRefused { id: reader.read_u16()?, reason: reader.read_u8()? },
+            kind::CALL_REFUSED => ToClient::CallRefused {
+                id: reader.read_u16()?,
+                reason: read_code(&mut reader, CallRefusal::from_code)?,
+                text: reader.read_str(REASON_BYTES_MAX)?,
+            },
             kind::LOBBY_NEWS => {
                 let news = read_code(&mut reader, LobbyNews::from_code)?;
                 return Ok(ToClient::Lobby(news, reader.rest()));
@@ -460,10 +492,11 @@ impl<'a> ToClient<'a> {
                 out.write_u32(player);
             }
             ToClient::Call(frame) => prefixed(out, kind::CALLED, frame),
-            ToClient::CallRefused { id, reason } => {
+            ToClient::CallRefused { id, reason, text } => {
                 out.write_u8(kind::CALL_REFUSED);
                 out.write_u16(id);
-                out.write_u8(reason);
+                out.write_u8(reason.code());
+                out.write_str(text, REASON_BYTES_MAX);
             }
             ToClient::Lobby(news, content) => {
                 out.write_u8(kind::LOBBY_NEWS);
@@ -555,4 +588,108 @@ fn read_alias(reader: &mut ByteReader<'_>) -> Result<Alias, ReadError> {
 
 fn read_code<T>(reader: &mut ByteReader<'_>, code: fn(u8) -> Option<T>) -> Result<T, ReadError> {
     code(reader.read_u8()?).ok_or(ReadError::OutOfRange)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::validate::{Reason, Rejected};
+
+    fn to_server() -> Vec<ToServer<'static>> {
+        let object = Alias { slot: 300, generation: 7 };
+        vec![
+            ToServer::Hello(Hello {
+                name: "Zoë",
+                room: "main",
+                is_spectator: true,
+                calls_hash: 9,
+                ticket: &[1, 2, 3],
+            }),
+            ToServer::Input(&[1, 2]),
+            ToServer::Unread(Tick(65_000)),
+            ToServer::Mismatch(12),
+            ToServer::Call(&[5]),
+            ToServer::Lobby(&[6]),
+            ToServer::Claim { object, is_wanted: true },
+            ToServer::Write { object, field: 3, value: &[9, 9] },
+            ToServer::Viewing(150),
+            ToServer::Chat { to_team: true, text: "left" },
+        ]
+    }
+
+    fn to_client() -> Vec<ToClient<'static>> {
+        let object = Alias { slot: 300, generation: 7 };
+        let rejected = Rejected { step: Tick(70_000), reason: Reason::Cooldown };
+        let mut messages = vec![
+            ToClient::Welcome(Welcome {
+                player: 7,
+                is_resumed: true,
+                has_same_calls: false,
+                is_spectator: true,
+                tick: Tick(80_000),
+                step: Tick(240_000),
+                steps_per_second: 60,
+                sends_per_second: 20,
+                objects: 2_000,
+                room: "main",
+            }),
+            ToClient::Snapshot(&[1, 2]),
+            ToClient::Property(&[3]),
+            ToClient::Joined { player: 3, is_spectator: false, name: "Anna" },
+            ToClient::Left { player: 3 },
+            ToClient::Call(&[4]),
+            ToClient::CallRefused { id: 3, reason: CallRefusal::ALL[1], text: "no" },
+            ToClient::Lobby(LobbyNews::Event, &[5]),
+            ToClient::Claimed { object, is_granted: true },
+            ToClient::Rejected(RejectedMessage::new(rejected, "")),
+            ToClient::Names(&[6]),
+            ToClient::Said { player: 0, to_team: false, text: "hello" },
+        ];
+        messages.extend(Refusal::ALL.iter().map(|reason| ToClient::Refused { reason: *reason, text: "why" }));
+        messages.extend(NoticeKind::ALL.iter().map(|kind| ToClient::Notice { kind: *kind, text: "what" }));
+        messages
+    }
+
+    #[test]
+    fn every_message_comes_back_as_it_was() {
+        let mut buffer = MessageBuffer::new(MESSAGE_BYTES_MAX);
+        for message in to_server() {
+            let bytes = message.write(&mut buffer).to_vec();
+            assert_eq!(ToServer::read(&bytes), Ok(message));
+        }
+        for message in to_client() {
+            let bytes = message.write(&mut buffer).to_vec();
+            assert_eq!(ToClient::read(&bytes), Ok(message));
+        }
+    }
+
+    #[test]
+    fn a_message_for_the_other_side_is_none() {
+        let mut buffer = MessageBuffer::new(MESSAGE_BYTES_MAX);
+        for message in to_client() {
+            let bytes = message.write(&mut buffer);
+            assert_eq!(ToServer::read(bytes), Err(MessageError::UnknownKind(bytes[0])));
+        }
+        assert_eq!(ToServer::read(&[]), Err(MessageError::Malformed(ReadError::UnexpectedEnd)));
+        let error = ToClient::read(&[kind::LEFT, 1, 0, 0, 0, 9]);
+        assert_eq!(error, Err(MessageError::Malformed(ReadError::TrailingData)));
+        let flags = ToClient::read(&[kind::WELCOME, 8]);
+        assert_eq!(flags, Err(MessageError::Malformed(ReadError::ReservedBits)));
+    }
+
+    proptest! {
+        #[test]
+        fn what_reads_writes_back_to_the_same_bytes(bytes in prop::collection::vec(any::<u8>(), 0..64), first in 0u8..100) {
+            let bytes = [&[first], &bytes[..]].concat();
+            let mut buffer = MessageBuffer::new(MESSAGE_BYTES_MAX);
+            if let Ok(message) = ToServer::read(&bytes) {
+                prop_assert_eq!(message.write(&mut buffer), &bytes[..]);
+            }
+            if let Ok(message) = ToClient::read(&bytes) {
+                prop_assert_eq!(message.write(&mut buffer), &bytes[..]);
+            }
+        }
+    }
 }

@@ -11,10 +11,12 @@ use netloom_wire::{Alias, MessageBuffer, Micros, Tick};
 
 use super::ClientEvent;
 use super::inputs::Inputs;
+use crate::adapt::{Adapt, AdaptConfig, Quality};
 use crate::channel::CONTROL;
 use crate::config::ClientConfig;
 use crate::game::PlayerId;
 use crate::lobby::LobbyState;
+use crate::measured::Measured;
 use crate::message::{ToServer, Welcome};
 use crate::packed::{SNAPSHOT_BYTES_MAX, unpack};
 use crate::protocol::Protocol;
@@ -31,6 +33,7 @@ pub(super) struct Seat {
     pub player: PlayerId,
     pub room: Box<str>,
     pub steps_per_second: u32,
+    sends_per_second: u32,
     pub replica: ReplicaClient,
     pub view: View,
     pub lobby: Option<LobbyState>,
@@ -42,7 +45,10 @@ pub(super) struct Seat {
     is_complete: bool,
     /// What the server was told of the delay, and when.
     viewing: Option<(u16, Micros)>,
-    now: Micros,
+    /// What the connection asks of the view, and what the user does.
+    adapt: Adapt,
+    delay: Micros,
+    delay_min: Micros,
 }
 
 impl Seat {
@@ -75,6 +81,7 @@ impl Seat {
             player: PlayerId(welcome.player),
             room: welcome.room.into(),
             steps_per_second,
+            sends_per_second: welcome.sends_per_second.into(),
             replica,
             view: View::new(view)?,
             lobby: None,
@@ -84,7 +91,9 @@ impl Seat {
             objects_at_join: welcome.objects as usize,
             is_complete: false,
             viewing: None,
-            now: Micros::ZERO,
+            adapt: Adapt::new(AdaptConfig::default())?,
+            delay: config.delay.delay,
+            delay_min: Micros::ZERO,
         })
     }
 
@@ -150,10 +159,15 @@ impl Seat {
         (is_here && !std::mem::replace(&mut self.is_complete, true)).then_some(ClientEvent::Complete)
     }
 
-    pub fn advance<I: Input>(&mut self, now: Micros, rtt: Option<Micros>, inputs: &mut Inputs<I>) {
-        self.now = now;
-        if let Some(rtt) = rtt {
-            self.view.handle_rtt(rtt);
+    pub fn advance<I: Input>(&mut self, now: Micros, measured: Option<Measured>, inputs: &mut Inputs<I>) {
+        if let Some(measured) = measured {
+            if measured.rtt > Micros::ZERO {
+                self.view.handle_rtt(measured.rtt);
+            }
+            let delay_min = self.adapt.update(now, &measured).interpolation_delay_min;
+            if delay_min != std::mem::replace(&mut self.delay_min, delay_min) {
+                self.follow_delay();
+            }
         }
         self.view.advance(now);
         if let Some(feedback) = self.replica.feedback() {
@@ -162,9 +176,32 @@ impl Seat {
         inputs.set_steps(self.input_clock.poll_steps(now, self.view.clock()));
     }
 
+    /// The delay that the user wants; the connection may ask for more.
+    pub fn set_delay(&mut self, delay: Micros) -> Result<(), SettingError> {
+        self.view.set_delay(delay)?;
+        self.delay = delay;
+        self.follow_delay();
+        Ok(())
+    }
+
+    fn follow_delay(&mut self) {
+        // Both are within the range of delays.
+        let _in_range = self.view.set_delay(self.delay.max(self.delay_min));
+    }
+
+    /// What the connection allows.
+    pub fn quality(&self) -> Quality {
+        self.adapt.quality()
+    }
+
     /// The moment that the player sees, for judging shots.
     pub fn view_time(&self) -> Option<ViewTime> {
         self.view.view_time(self.steps_per_second)
+    }
+
+    /// The tick of snapshots that the player sees.
+    pub fn view_tick(&self) -> Option<Tick> {
+        self.view.view_time(self.sends_per_second).map(|time| time.step)
     }
 
     /// How far the view is behind, in milliseconds, if the server should hear of it. The first one also says that this

@@ -5,10 +5,12 @@ use netloom_replica::server::{PeerConfig, ReplicaPeer};
 use netloom_replica::world::{ObjectIndex, TeamId};
 use netloom_wire::{Micros, Tick};
 
+use super::incoming::CallAccount;
 use crate::adapt::Adapt;
 use crate::config::RoomConfig;
 use crate::health::Health;
 use crate::packed::Share;
+use crate::rpc::RpcTable;
 use crate::setting::SettingError;
 use crate::validate::{ActionRate, RateRule, Suspicion};
 
@@ -51,6 +53,8 @@ pub(crate) struct Seat {
     /// Whether the world is being told for the first time, and what packing saves of that.
     pub is_joining: bool,
     pub packed: Share,
+    /// What the player may still call.
+    pub account: CallAccount,
 }
 
 impl Seat {
@@ -58,6 +62,7 @@ impl Seat {
     pub fn new(
         now: Micros,
         room: &RoomConfig,
+        calls: &RpcTable,
         name: &str,
         is_spectator: bool,
         peer: PeerId,
@@ -85,6 +90,7 @@ impl Seat {
             is_held: false,
             is_joining: true,
             packed: Share::default(),
+            account: CallAccount::new(calls, room.call_rate, now),
         })
     }
 

@@ -17,6 +17,7 @@ use super::hall::{Ended, Hall};
 use super::{Events, ServerEvent};
 use crate::channel::{CONTROL, INPUT, UNRELIABLE};
 use crate::config::ServerConfig;
+use crate::discovery::is_code;
 use crate::game::{Candidate, PlayerId, cut};
 use crate::message::{Hello, NoticeKind, Refusal, ToClient, ToServer};
 use crate::outbox::Outbox;
@@ -302,10 +303,12 @@ impl Desk {
         let Some(hall) = self.hall_mut(room) else { return true };
         match (message, channel) {
             (ToServer::Input(inputs), INPUT) => return hall.handle_inputs(player, inputs, now),
+            (ToServer::Call(frame), _) => return hall.handle_call(now, player, channel, frame),
             (_, INPUT | UNRELIABLE) => return false,
             (ToServer::Unread(tick), _) => hall.room.handle_unread(player, tick),
             (ToServer::Mismatch(region), _) => hall.room.handle_mismatch(player, region),
             (ToServer::Claim { object, is_wanted }, _) => hall.claim(player, object, is_wanted),
+            (ToServer::Write { object, field, value }, _) => return hall.write(player, object, field, value),
             (ToServer::Viewing(ms), _) => {
                 hall.room.handle_viewing(player, Micros::from_millis(ms.min(VIEW_DELAY_MS_MAX).into()));
             }
@@ -333,7 +336,7 @@ impl Desk {
     /// Somebody says who they are.
     fn greet(&mut self, now: Micros, peer: PeerId, seat: Option<Seated>, hello: &Hello<'_>) {
         if let Some(seated) = seat {
-            return self.seat_again(now, peer, seated);
+            return self.seat_again(now, peer, seated, hello.calls_hash);
         }
         if let Some(reason) = self.stopped.clone() {
             return self.refuse(now, peer, Refusal::RoomClosed, &reason);
@@ -358,28 +361,29 @@ impl Desk {
         if let Err((refusal, text)) = hall.sit(now, player, &name, hello.is_spectator, peer) {
             return self.refuse(now, peer, refusal, &text);
         }
-        self.welcome(peer, Seated { room, player }, false);
+        self.welcome(peer, Seated { room, player }, hello.calls_hash, false);
         if let Some(hall) = self.hall_mut(room) {
             hall.join(player);
         }
     }
 
-    fn seat_again(&mut self, now: Micros, peer: PeerId, seated: Seated) {
+    fn seat_again(&mut self, now: Micros, peer: PeerId, seated: Seated, calls_hash: u64) {
         let Seated { room, player } = seated;
         let sat = self.hall_mut(room).map(|hall| hall.room.sit_again(now, player, peer));
         if !matches!(sat, Some(Ok(()))) {
             return self.refuse(now, peer, Refusal::RoomClosed, &Refusal::RoomClosed.to_string());
         }
-        self.welcome(peer, seated, true);
+        self.welcome(peer, seated, calls_hash, true);
         if let Some(hall) = self.hall_mut(room) {
             hall.come_back(player);
         }
     }
 
-    /// The room of this name, or the first with a free seat if none is named.
+    /// The room of this name or code, or the first with a free seat if none is named.
     fn room_for(&self, name: &str) -> Option<RoomId> {
         if !name.is_empty() {
-            return self.room_named(name);
+            let coded = || self.halls().find(|hall| is_code(name, &hall.room.config().code));
+            return self.room_named(name).or_else(|| coded().map(|hall| hall.room.id()));
         }
         let open = self.halls.iter().filter(|hall| hall.ended().is_none()).map(|hall| &hall.room);
         let free = open.clone().find(|room| room.player_count() < room.config().players_max);
@@ -387,10 +391,10 @@ impl Desk {
     }
 
     /// Says where the seat is. This comes before everything else that the room says.
-    fn welcome(&mut self, peer: PeerId, seated: Seated, is_resumed: bool) {
+    fn welcome(&mut self, peer: PeerId, seated: Seated, calls_hash: u64, is_resumed: bool) {
         let Seated { room, player } = seated;
         let Some(hall) = self.hall_mut(room) else { return };
-        let Some(name) = hall.room.welcome(player, peer, is_resumed) else { return };
+        let Some(name) = hall.room.welcome(player, peer, calls_hash, is_resumed) else { return };
         if let Some(link) = self.link(peer) {
             link.place = Place::Seated(seated);
         }
@@ -483,6 +487,7 @@ impl Desk {
     fn close(&mut self, now: Micros, at: usize, endpoint: &mut Endpoint) {
         let Some(Ended { reason, by_panic }) = self.halls[at].ended().cloned() else { return };
         let room = self.halls[at].room.id();
+        self.halls[at].room.send_calls(true);
         for at in 0..self.links.len() {
             let Some(link) = self.links[at] else { continue };
             if matches!(link.place, Place::Seated(seated) if seated.room == room) {
@@ -503,6 +508,7 @@ impl Desk {
     /// Hands over what waits, and lets go of those whose farewell has arrived.
     pub fn flush(&mut self, now: Micros, endpoint: &mut Endpoint) {
         for hall in &mut self.halls {
+            hall.room.send_calls(false);
             deliver(hall.room.outbox(), endpoint, &mut self.counters);
         }
         deliver(&mut self.outbox, endpoint, &mut self.counters);

@@ -1,13 +1,14 @@
 //! A room with its game, as the server runs it.
 
 use netloom_proto::{Endpoint, PeerId};
-use netloom_wire::Micros;
+use netloom_wire::{Alias, Micros};
 
 use crate::game::{Candidate, Denied, PlayerId};
 use crate::host::{Host, Panicked, guarded, step_length};
 use crate::lobby::LobbyRefused;
-use crate::message::Refusal;
-use crate::room::{LobbyTurn, Room, RoomError, Telling};
+use crate::message::{CallRefusal, Refusal};
+use crate::room::{CallTarget, LobbyTurn, Room, RoomError, Stopped, Telling};
+use crate::rpc::CallRefused;
 
 /// A room and its game.
 pub(crate) struct Hall {
@@ -174,13 +175,57 @@ impl Hall {
         self.turns = turns;
     }
 
+    /// A player sets a field; whether the message made sense.
+    pub fn write(&mut self, player: PlayerId, alias: Alias, field: u8, value: &[u8]) -> bool {
+        let Ok(wish) = self.room.read_write(player, alias, field, value) else { return false };
+        let Some(set) = wish else { return true };
+        let is_agreed = self.call(|host, room| host.write(room, player, &set)) == Some(true);
+        if let Err(refused) = self.room.write_for(player, &set, is_agreed) {
+            tracing::debug!(player = player.0, %refused, "a client's write has no effect");
+        }
+        true
+    }
+
     /// A player asks for an object.
-    pub fn claim(&mut self, player: PlayerId, alias: netloom_wire::Alias, is_wanted: bool) {
+    pub fn claim(&mut self, player: PlayerId, alias: Alias, is_wanted: bool) {
         let granted = self.room.object_called(player, alias).is_some_and(|object| {
             self.call(|host, room| host.claim(room, player, object, is_wanted)) == Some(true)
                 && self.room.hand_over(player, object, is_wanted)
         });
         self.room.answer_claim(player, alias, granted);
+    }
+
+    /// A player calls something; whether that made sense.
+    pub fn handle_call(&mut self, now: Micros, from: PlayerId, channel: u8, frame: &[u8]) -> bool {
+        let protocol = self.room.protocol().clone();
+        let (call, target) = match self.room.admit_call(now, from, channel, &protocol, frame) {
+            Ok(admitted) => admitted,
+            Err(Stopped::Nonsense) => return false,
+            Err(Stopped::Refused { id, refused, made_sense }) => {
+                self.room.refuse_call(now, from, id, &refused);
+                return made_sense;
+            }
+        };
+        let target = CallTarget::of_client(target, from, call.object());
+        // What nobody owns is the server's.
+        let is_ours = |object| self.room.owner_here(object).is_none();
+        let target =
+            target.filter(|target| !matches!(target, CallTarget::OwnerOf(object) if is_ours(*object)));
+        let refused = match target {
+            None => self.call(|host, room| host.rpc(room, from, &call)).and_then(Result::err),
+            Some(target) => match self.call(|host, room| host.forward(room, from, &call, target)) {
+                Some(true) => self.room.pass_on(from, target, &call).err().map(|error| {
+                    tracing::warn!(room = self.room.name(), %error, "a call is not passed on");
+                    CallRefused::of(CallRefusal::NotPassedOn)
+                }),
+                Some(false) => Some(CallRefused::of(CallRefusal::NotPassedOn)),
+                None => None,
+            },
+        };
+        if let Some(refused) = refused {
+            self.room.refuse_call(now, from, call.id(), &refused);
+        }
+        true
     }
 
     /// Makes the steps that are due, and tells of them.
@@ -198,6 +243,8 @@ impl Hall {
                 }
             }
         }
+        // Before anybody is let go of: a last call is for them too.
+        self.room.send_calls(false);
     }
 
     /// What shots are judged by.
