@@ -109,8 +109,8 @@ pub mod prelude {
     pub use netloom_replica::world::{ObjectIndex, TeamId};
     pub use netloom_session::client::{ClientEvent, Ending, Prediction};
     pub use netloom_session::{
-        Candidate, ClientConfig, Command, Denied, Game, GameError, PlayerId, Profile, Protocol, Rejected,
-        Room, RoomConfig, RoomId, ServerConfig, ServerEvent,
+        Call, CallRefused, CallTarget, Candidate, ClientConfig, Command, Denied, Game, GameError, PlayerId,
+        Profile, Protocol, Rejected, Room, RoomConfig, RoomId, RpcOptions, ServerConfig, ServerEvent,
     };
     pub use netloom_wire::{Alias, BitReader, BitWriter, Micros, ReadError, Tick};
 }

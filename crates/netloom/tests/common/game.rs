@@ -1,6 +1,7 @@
 //! A park with balls that roll for a while, and walkers that players move.
 
 use netloom::prelude::*;
+use netloom::session::rpc::Callers;
 
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
 pub struct Ball {
@@ -51,7 +52,10 @@ impl Step for Walk {
 }
 
 pub fn protocol() -> Protocol {
-    Protocol::builder("park").object::<Ball>().object::<Walker>().build().unwrap()
+    let by = |callers| RpcOptions { callers, ..RpcOptions::default() };
+    let objects = Protocol::builder("park").object::<Ball>().object::<Walker>();
+    let calls = objects.rpc("throw", by(Callers::Clients)).rpc("thrown", by(Callers::Server));
+    calls.build().unwrap()
 }
 
 #[derive(Clone, Debug)]
@@ -138,6 +142,16 @@ impl Game for Park {
     fn chat(&mut self, _: &mut Room, _: PlayerId, text: &str) -> bool {
         self.is_broken = self.is_fragile && text == SPELL;
         !text.contains("darn")
+    }
+
+    /// A ball that is thrown twice as far as asked for, for everybody to hear; but not backwards.
+    fn rpc(&mut self, room: &mut Room, _: PlayerId, call: &Call<'_>) -> Result<(), CallRefused> {
+        let (metres, word): (i64, String) = call.args()?;
+        if metres < 0 {
+            return Err(CallRefused::new("nobody throws backwards"));
+        }
+        room.call(CallTarget::All, "thrown", None, &(2 * metres, word)).expect("it is in the table");
+        Ok(())
     }
 
     fn leave(&mut self, room: &mut Room, player: PlayerId) {

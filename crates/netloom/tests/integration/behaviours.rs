@@ -89,6 +89,24 @@ pub fn chat_reaches_everybody_unless_the_game_minds(way: Way) {
     }
 }
 
+pub fn calls_are_made_answered_and_refused(way: Way) {
+    let mut rig = Rig::new(way);
+    let [alice, bob] = ["alice", "bob"].map(|name| rig.welcome(name));
+    for metres in [21, -1] {
+        rig.players[alice].client.call("throw", &(metres, "catch!")).unwrap();
+    }
+    for hearer in [alice, bob] {
+        rig.until_event(hearer, "a throw", |event| match event {
+            ClientEvent::Called(called) => {
+                &*called.name == "thrown" && called.args::<(i64, &str)>() == Ok((42, "catch!"))
+            }
+            _ => false,
+        });
+    }
+    rig.until_event(alice, "a refusal", |event| matches!(event, ClientEvent::CallRefused { .. }));
+    assert!(!rig.players[bob].has(|event| matches!(event, ClientEvent::CallRefused { .. })));
+}
+
 pub fn a_claim_is_granted_or_not(way: Way) {
     let park = Park::new(2);
     let mut rig = Rig::with(way, ServerConfig::default(), [(RoomConfig::new("park"), park)]);

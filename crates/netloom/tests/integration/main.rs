@@ -36,6 +36,7 @@ over_every_way! {
     the_world_arrives_and_follows,
     the_own_walker_reacts_at_once_and_the_server_agrees,
     chat_reaches_everybody_unless_the_game_minds,
+    calls_are_made_answered_and_refused,
     a_claim_is_granted_or_not,
     who_is_kicked_is_told_why,
     a_lost_connection_is_taken_up_again,

@@ -50,11 +50,11 @@ pub(crate) struct Seat {
     pub is_viewing: bool,
     /// Whether older bytes wait in this process.
     pub is_held: bool,
-    /// What the player may still call.
-    pub account: CallAccount,
     /// Whether the world is being told for the first time, and what packing saves of that.
     pub is_joining: bool,
     pub packed: Share,
+    /// What the player may still call.
+    pub account: CallAccount,
 }
 
 impl Seat {
@@ -88,9 +88,9 @@ impl Seat {
             acked: None,
             is_viewing: false,
             is_held: false,
-            account: CallAccount::new(calls, room.call_rate, now),
             is_joining: true,
             packed: Share::default(),
+            account: CallAccount::new(calls, room.call_rate, now),
         })
     }
 
