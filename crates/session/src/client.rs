@@ -34,6 +34,7 @@ use crate::config::ClientConfig;
 use crate::game::PlayerId;
 use crate::message::{CHAT_BYTES_MAX, Hello, MESSAGE_BYTES_MAX, ToClient, ToServer};
 use crate::protocol::Protocol;
+use crate::replicated::Replicated;
 use inputs::Inputs;
 use seat::Seat;
 
@@ -183,6 +184,21 @@ impl<I: Input> Client<I> {
     /// The objects in sight, as the server told of them last.
     pub fn objects(&self) -> Option<&ReplicaClient> {
         self.seat.as_ref().map(|seat| &seat.replica)
+    }
+
+    /// One of them as the struct that it is; `None` if it is not in sight or of another kind.
+    pub fn read<T: Replicated>(&self, alias: Alias) -> Option<T> {
+        let (class, replica) = (self.protocol.class_id(T::NAME)?, self.objects()?);
+        let object = replica.object(alias).filter(|object| object.class() == class.0)?;
+        T::read(object, replica.class(object)?)
+    }
+
+    /// All of a kind, as the structs that they are.
+    pub fn all<T: Replicated>(&self) -> impl Iterator<Item = (Alias, T)> {
+        let class = self.protocol.class_id(T::NAME);
+        let objects = self.objects().into_iter().flat_map(ReplicaClient::iter);
+        let of_kind = objects.filter(move |object| Some(object.class()) == class.map(|class| class.0));
+        of_kind.filter_map(|object| Some((object.alias(), self.read(object.alias())?)))
     }
 
     /// What to show of them.

@@ -7,6 +7,7 @@
 //! | to find out about | look at |
 //! |---|---|
 //! | what client and server must have in common | [`protocol`] |
+//! | structs as kinds of objects | [`replicated`] |
 //! | what a game implements | [`game`] |
 //! | what a game can do in its callbacks | [`room`] |
 //! | the server around the rooms | [`server`] |
@@ -25,6 +26,7 @@ pub mod message;
 mod outbox;
 pub mod protocol;
 pub mod random;
+pub mod replicated;
 pub mod room;
 pub mod server;
 
@@ -32,5 +34,6 @@ pub use client::Client;
 pub use config::{ClientConfig, Profile, RoomConfig, ServerConfig};
 pub use game::{Candidate, Command, Denied, Game, GameError, PlayerId, Rejected};
 pub use protocol::Protocol;
+pub use replicated::{Choice, Replicated};
 pub use room::{Room, RoomId};
 pub use server::{Server, ServerEvent};

@@ -15,6 +15,9 @@ use netloom_replica::world::ClassTable;
 use netloom_replica::{Class, ClassError, ClassId};
 use netloom_wire::Schema;
 use netloom_wire::hash::{Fnv64, fnv1a_64};
+use netloom_wire::schema::SchemaError;
+
+use crate::replicated::Replicated;
 
 /// The longest name of a game, in bytes.
 pub const GAME_NAME_BYTES_MAX: usize = 64;
@@ -41,7 +44,7 @@ struct Definition {
 pub struct ProtocolBuilder {
     name: String,
     version: u16,
-    schemas: Vec<Schema>,
+    schemas: Vec<Result<Schema, SchemaError>>,
 }
 
 /// Why a protocol cannot be.
@@ -53,6 +56,9 @@ pub enum ProtocolError {
     /// Two classes have the same name.
     #[error("two classes are called {0:?}: rename one")]
     DuplicateClass(String),
+    /// The fields of a class cannot be.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
     /// A class cannot be.
     #[error(transparent)]
     Class(#[from] ClassError),
@@ -117,10 +123,17 @@ impl ProtocolBuilder {
         self
     }
 
-    /// Adds a class of objects. The first gets the id 0.
+    /// Adds a struct as a class of objects.
+    #[must_use]
+    pub fn object<T: Replicated>(mut self) -> ProtocolBuilder {
+        self.schemas.push(T::schema());
+        self
+    }
+
+    /// Adds a class of objects by its fields. The first gets the id 0.
     #[must_use]
     pub fn class(mut self, schema: Schema) -> ProtocolBuilder {
-        self.schemas.push(schema);
+        self.schemas.push(Ok(schema));
         self
     }
 
@@ -130,6 +143,7 @@ impl ProtocolBuilder {
         if !(1..=GAME_NAME_BYTES_MAX).contains(&name.len()) {
             return Err(ProtocolError::Name(name));
         }
+        let schemas = schemas.into_iter().collect::<Result<Vec<Schema>, _>>()?;
         for (at, schema) in schemas.iter().enumerate() {
             if schemas[..at].iter().any(|other| other.name() == schema.name()) {
                 return Err(ProtocolError::DuplicateClass(schema.name().to_owned()));

@@ -9,10 +9,10 @@ mod tell;
 
 use std::collections::BTreeMap;
 
+use netloom_replica::SettingError;
 use netloom_replica::server::rewind::RewindError;
 use netloom_replica::server::{ReplicaServer, Rewind, RewindConfig};
 use netloom_replica::world::{ObjectIndex, Spawn, World, WorldConfig, WorldError};
-use netloom_replica::{ClassId, SettingError};
 use netloom_wire::{Micros, ObjectId, Tick};
 
 use crate::channel::CONTROL;
@@ -23,6 +23,7 @@ use crate::message::{NoticeKind, ToClient};
 use crate::outbox::Outbox;
 use crate::protocol::Protocol;
 use crate::random::Random;
+use crate::replicated::Replicated;
 
 pub use players::Player;
 pub(crate) use seat::Seat;
@@ -53,6 +54,19 @@ pub enum RoomError {
     /// The game could not begin.
     #[error("the game could not begin: {0}")]
     Game(crate::game::GameError),
+}
+
+/// Why there is no new object.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// Clients do not know the kind.
+    #[error(
+        "the protocol has no class {0:?}: add it with `Protocol::builder(…).object::<…>()`, on both sides"
+    )]
+    NotInProtocol(&'static str),
+    /// The world refuses.
+    #[error(transparent)]
+    World(#[from] WorldError),
 }
 
 /// What happened in a room so far.
@@ -192,9 +206,19 @@ impl Room {
         self.rewind.as_mut()
     }
 
-    /// A new object of a class, owned by somebody or nobody.
-    pub fn spawn(&mut self, class: ClassId, owner: Option<PlayerId>) -> Result<ObjectIndex, WorldError> {
-        self.spawn_with(|id| Spawn { owner, ..Spawn::new(id, class) })
+    /// A new object with the value of a struct, owned by somebody or nobody.
+    pub fn spawn<T: Replicated>(
+        &mut self,
+        value: &T,
+        owner: Option<PlayerId>,
+    ) -> Result<ObjectIndex, SpawnError> {
+        let class = self.protocol.class_id(T::NAME).ok_or(SpawnError::NotInProtocol(T::NAME))?;
+        let object = self.spawn_with(|id| Spawn { owner, ..T::spawn_defaults().spawn(id, class) })?;
+        if let Err(error) = value.write(self.world_mut(), object) {
+            self.despawn(object)?;
+            return Err(error.into());
+        }
+        Ok(object)
     }
 
     /// A new object with settings of its own; the identity is the room's choice.
@@ -202,6 +226,17 @@ impl Room {
         let spawned = self.replica.world_mut().spawn(spawn(ObjectId(self.next_object)))?;
         self.next_object += 1;
         Ok(spawned)
+    }
+
+    /// Changes an object. What is as it was costs nothing on the wire.
+    pub fn write<T: Replicated>(&mut self, object: ObjectIndex, value: &T) -> Result<(), WorldError> {
+        value.write(self.world_mut(), object)
+    }
+
+    /// The value of an object, rounded as clients have it; `None` if it is gone or of another kind.
+    pub fn read<T: Replicated>(&self, object: ObjectIndex) -> Option<T> {
+        let class = self.protocol.class_id(T::NAME)?;
+        T::read_world(&self.world().object(object).filter(|object| object.class_id() == class)?)
     }
 
     /// Removes an object.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{CUBE, Cubes, Keys, Net, WALKER};
+use common::{Cube, Cubes, Keys, Net, Walker};
 use netloom_proto::DisconnectReason;
 use netloom_session::client::{ClientEvent, Ending};
 use netloom_session::config::{ClientConfig, RoomConfig, ServerConfig};
@@ -26,7 +26,7 @@ fn a_client_joins_and_sees_what_the_server_has() {
     let objects = net.clients[alice].client.objects().unwrap();
     assert_eq!(objects.len(), 201, "200 cubes and the own walker");
     assert_eq!(room.world().len(), 201);
-    assert_eq!(objects.iter().filter(|object| object.class() == CUBE.0).count(), 200);
+    assert_eq!(net.clients[alice].client.all::<Cube>().count(), 200);
     let view = net.clients[alice].client.view().unwrap();
     assert_eq!(view.iter().count(), 201);
     assert!(net.clients[alice].client.progress() == 1.0);
@@ -40,18 +40,17 @@ fn the_own_walker_reacts_at_once_and_the_server_agrees() {
     net.welcome(alice);
     net.until("a prediction", |net| net.clients[alice].prediction.object().is_some());
     net.run(seconds(1));
-    let before = *net.clients[alice].prediction.state().unwrap();
+    let before = net.clients[alice].prediction.state().unwrap().clone();
     net.clients[alice].keys = Keys { x: 1, y: 0 };
     net.run(Micros::from_millis(20));
-    let after = *net.clients[alice].prediction.state().unwrap();
-    assert!(after[0] > before[0], "within a frame, at a round trip of 120 ms");
+    let after = net.clients[alice].prediction.state().unwrap();
+    assert!(after.at[0] > before.at[0], "within a frame, at a round trip of 120 ms");
     net.run(seconds(2));
     net.clients[alice].keys = Keys::default();
     net.run(seconds(1));
     let seen = &net.clients[alice];
-    let own = seen.client.objects().unwrap().iter().find(|object| object.audience() == Audience::Owner);
-    let there = own.unwrap().words()[0] as f32 / 100.0;
-    assert!((there - seen.prediction.state().unwrap()[0]).abs() < 0.02, "{there}");
+    let there = seen.client.all::<Walker>().next().unwrap().1.at[0];
+    assert!((there - seen.prediction.state().unwrap().at[0]).abs() < 0.02, "{there}");
     assert!(there > 5.0, "two seconds at 3 m/s: {there}");
     assert_eq!(seen.corrections, 0, "the server did the same");
 }
@@ -110,9 +109,7 @@ fn ownership_is_asked_for_and_granted_or_not() {
     let alice = net.join("alice");
     net.welcome(alice);
     net.run(seconds(1));
-    let objects = net.clients[alice].client.objects().unwrap();
-    let mut cubes: Vec<Alias> =
-        objects.iter().filter(|object| object.class() == CUBE.0).map(|object| object.alias()).collect();
+    let mut cubes: Vec<Alias> = net.clients[alice].client.all::<Cube>().map(|(alias, _)| alias).collect();
     cubes.sort_by_key(|alias| alias.slot);
     let [first, second] = cubes[..] else { panic!("{cubes:?}") };
     for cube in [first, second] {
@@ -166,13 +163,8 @@ fn a_lost_connection_is_taken_up_again_with_the_same_seat() {
     });
     net.run(seconds(2));
     assert_eq!(net.clients[alice].client.player(), player);
-    let objects = net.clients[alice].client.objects().unwrap();
-    let own = objects.iter().find(|object| object.audience() == Audience::Owner).unwrap();
-    assert!(
-        own.class() == WALKER.0 && own.words()[0] > 100,
-        "it stands where it walked to: {:?}",
-        own.words()
-    );
+    let (_, own) = net.clients[alice].client.all::<Walker>().next().unwrap();
+    assert!(own.at[0] > 1.0, "it stands where it walked to: {own:?}");
 }
 
 #[test]

@@ -1,40 +1,63 @@
 //! The player's own object, ahead of the server.
 
+use netloom_replica::ClassId;
 use netloom_replica::client::predict::{PredictError, PredictReport};
 use netloom_replica::client::{ClientObject, Pose, PredictConfig, Predictor, Reconciled};
 use netloom_replica::input::Input;
-use netloom_replica::step::Describe;
-use netloom_replica::{Class, ClassId};
+use netloom_replica::step::{Describe, Fields, Step};
 use netloom_wire::schema::Audience;
 use netloom_wire::{Alias, Micros, Tick};
 
 use super::Client;
+use crate::replicated::Replicated;
 
 /// Why an object cannot be predicted.
 pub type PredictionError = PredictError;
 
-/// How a state is read from an object; `None` if it cannot be.
-pub type ReadState<S> = fn(&ClientObject, &Class) -> Option<S>;
+/// A step whose state is a replicated struct, which knows what it consists of.
+#[derive(Clone, Debug)]
+struct Described<S>(S);
 
-/// Predicts the first object of a class that is this client's own: it begins when that appears, and starts anew with each new
-/// one.
+impl<S: Step<State: Replicated>> Step for Described<S> {
+    type State = S::State;
+    type Input = S::Input;
+
+    fn step(&self, state: &mut S::State, input: &S::Input) {
+        self.0.step(state, input);
+    }
+}
+
+impl<S: Step<State: Replicated>> Describe for Described<S> {
+    fn describe(&self, state: &S::State, fields: &mut Fields) {
+        state.describe(fields);
+    }
+}
+
+/// Predicts this client's own object of a kind: it begins when that appears, and starts anew with each new one.
 ///
 /// Every frame, after [`Client::tick`]: [`update`](Prediction::update); with every input: [`apply`](Prediction::apply); then show
 /// [`pose`](Prediction::pose).
-pub struct Prediction<S: Describe<Input: Input> + Clone> {
+pub struct Prediction<S: Step<State: Replicated, Input: Input>> {
     step: S,
-    class: ClassId,
-    read: ReadState<S::State>,
     config: PredictConfig,
-    own: Option<(Alias, Predictor<S>)>,
+    own: Option<(Alias, Predictor<Described<S>>)>,
     /// The newest step whose state was handed over.
     told: Option<Tick>,
 }
 
-impl<S: Describe<Input: Input> + Clone> Prediction<S> {
-    /// Predicts an own object of this class. The rate of `config` is set to the room's.
-    pub fn new(step: S, class: ClassId, read: ReadState<S::State>, config: PredictConfig) -> Prediction<S> {
-        Prediction { step, class, read, config, own: None, told: None }
+impl<S: Step<State: Replicated, Input: Input> + Clone> Prediction<S> {
+    /// Predicts by a step that the server makes as well.
+    pub fn new(step: S) -> Prediction<S> {
+        // The server touches an object whenever it did something else than its player asked, so its silence means consent.
+        Prediction::with_config(
+            step,
+            PredictConfig { silence: Micros::from_secs(10), ..PredictConfig::default() },
+        )
+    }
+
+    /// The same with thresholds of your own. The rate is that of the room whatever `config` says.
+    pub fn with_config(step: S, config: PredictConfig) -> Prediction<S> {
+        Prediction { step, config, own: None, told: None }
     }
 
     /// Compares with what the server said, and lets `elapsed` pass for the view. `None` if it said nothing new.
@@ -43,31 +66,17 @@ impl<S: Describe<Input: Input> + Clone> Prediction<S> {
         client: &Client<S::Input>,
         elapsed: Micros,
     ) -> Result<Option<Reconciled>, PredictionError> {
-        let Some(replica) = client.objects() else {
+        let Some(alias) = self.find(client) else {
             self.own = None;
             return Ok(None);
         };
-        if self.own.as_ref().is_some_and(|(alias, _)| replica.object(*alias).is_none()) {
-            self.own = None;
-        }
-        let mine =
-            |object: &&ClientObject| object.class() == self.class.0 && object.audience() == Audience::Owner;
-        let alias = self.own.as_ref().map(|(alias, _)| *alias);
-        let Some(alias) = alias.or_else(|| replica.iter().find(mine).map(|object| object.alias())) else {
-            return Ok(None);
-        };
-        let told = client.told(alias).and_then(|(step, object)| {
-            let state = (self.read)(object, replica.class(object)?)?;
-            Some((step, state, object.teleported()))
-        });
+        let told = client
+            .told(alias)
+            .and_then(|(step, object)| Some((step, client.read::<S::State>(alias)?, object.teleported())));
         if self.own.is_none()
             && let Some((step, state, _)) = &told
         {
-            let config =
-                PredictConfig { steps_per_second: client.steps_per_second().unwrap_or(60), ..self.config };
-            let predictor =
-                Predictor::of_object(replica, alias, self.step.clone(), *step, state.clone(), config)?;
-            (self.own, self.told) = (Some((alias, predictor)), Some(*step));
+            self.begin(client, alias, *step, state)?;
         }
         let Some((_, own)) = &mut self.own else { return Ok(None) };
         let mut reconciled = None;
@@ -75,15 +84,45 @@ impl<S: Describe<Input: Input> + Clone> Prediction<S> {
             && self.told.is_none_or(|newest| step.is_newer_than(newest))
         {
             self.told = Some(step);
-            let result =
-                if has_jumped { own.handle_jump(step, &state) } else { own.handle_state(step, &state) };
-            reconciled = Some(result);
+            reconciled =
+                Some(if has_jumped { own.handle_jump(step, &state) } else { own.handle_state(step, &state) });
         }
         if let Some(step) = client.confirmed_step() {
             own.handle_acked(step);
         }
         own.advance_view(elapsed);
         Ok(reconciled)
+    }
+
+    /// The object that is predicted, if it is still there, or one to begin with.
+    fn find(&mut self, client: &Client<S::Input>) -> Option<Alias> {
+        let replica = client.objects()?;
+        let class = client.protocol().class_id(S::State::NAME)?;
+        let is_own =
+            |object: &ClientObject| ClassId(object.class()) == class && object.audience() == Audience::Owner;
+        let known = self.own.as_ref().map(|(alias, _)| *alias);
+        let known = known.filter(|alias| replica.object(*alias).is_some_and(is_own));
+        if known.is_none() {
+            self.own = None;
+        }
+        known.or_else(|| replica.iter().find(|object| is_own(object)).map(|object| object.alias()))
+    }
+
+    fn begin(
+        &mut self,
+        client: &Client<S::Input>,
+        alias: Alias,
+        step: Tick,
+        state: &S::State,
+    ) -> Result<(), PredictionError> {
+        let (Some(replica), Some(steps_per_second)) = (client.objects(), client.steps_per_second()) else {
+            return Ok(());
+        };
+        let config = PredictConfig { steps_per_second, ..self.config };
+        let described = Described(self.step.clone());
+        let own = Predictor::of_object(replica, alias, described, step, state.clone(), config)?;
+        (self.own, self.told) = (Some((alias, own)), Some(step));
+        Ok(())
     }
 
     /// Reacts to an input at once. `false` if there is nothing to predict, or prediction waits for the server.

@@ -4,30 +4,31 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use netloom_replica::client::ClientObject;
-use netloom_replica::step::{Describe, Fields, Step};
+use netloom_replica::step::Step;
 use netloom_replica::world::ObjectIndex;
-use netloom_replica::{Class, ClassId};
 use netloom_session::client::{ClientEvent, Prediction};
 use netloom_session::config::{ClientConfig, RoomConfig, ServerConfig};
 use netloom_session::random::Random;
+use netloom_session::replicated::Replicated;
 use netloom_session::{Client, Command, Game, GameError, PlayerId, Protocol, Rejected, Room, RoomId, Server};
-use netloom_wire::schema::{FieldKind, SyncFlags};
-use netloom_wire::{BitReader, BitWriter, Micros, Profile, ReadError, Schema};
+use netloom_wire::{BitReader, BitWriter, Micros, ReadError};
 
-pub const CUBE: ClassId = ClassId(0);
-pub const WALKER: ClassId = ClassId(1);
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(crate = netloom_session)]
+pub struct Cube {
+    #[replicated(position)]
+    pub at: [f32; 3],
+}
+
+#[derive(Replicated, Clone, Debug, Default, PartialEq)]
+#[replicated(crate = netloom_session, weight = 2.0, predict)]
+pub struct Walker {
+    #[replicated(position)]
+    pub at: [f32; 3],
+}
 
 pub fn protocol() -> Protocol {
-    let cube = Schema::builder("cube")
-        .field("position", FieldKind::Position(Profile::Standard), SyncFlags::PUBLIC_SYNC, 255)
-        .build()
-        .unwrap();
-    let walker = Schema::builder("walker")
-        .field("position", FieldKind::Position(Profile::Standard), SyncFlags::PUBLIC_SYNC, 255)
-        .build()
-        .unwrap();
-    Protocol::builder("cubes").version(3).class(cube).class(walker).build().unwrap()
+    Protocol::builder("cubes").version(3).object::<Cube>().object::<Walker>().build().unwrap()
 }
 
 /// Which way to walk.
@@ -55,24 +56,13 @@ impl netloom_replica::input::Input for Keys {
 pub struct Walk;
 
 impl Step for Walk {
-    type State = [f32; 3];
+    type State = Walker;
     type Input = Keys;
 
-    fn step(&self, place: &mut [f32; 3], keys: &Keys) {
-        place[0] += f32::from(keys.x.signum()) * 0.05;
-        place[1] += f32::from(keys.y.signum()) * 0.05;
+    fn step(&self, walker: &mut Walker, keys: &Keys) {
+        walker.at[0] += f32::from(keys.x.signum()) * 0.05;
+        walker.at[1] += f32::from(keys.y.signum()) * 0.05;
     }
-}
-
-impl Describe for Walk {
-    fn describe(&self, place: &[f32; 3], fields: &mut Fields) {
-        fields.position("position", Profile::Standard, *place);
-    }
-}
-
-pub fn place_of(object: &ClientObject, class: &Class) -> Option<[f32; 3]> {
-    let words = object.words().get(class.position()?..)?;
-    Some([0, 1, 2].map(|axis| words.get(axis).copied().unwrap_or(0) as f32 / 100.0))
 }
 
 /// Cubes that wander, and walkers that players move.
@@ -81,7 +71,7 @@ pub struct Cubes {
     pub count: usize,
     pub panics_at: Option<u64>,
     pub cubes: Vec<ObjectIndex>,
-    pub walkers: Vec<(PlayerId, ObjectIndex, [f32; 3])>,
+    pub walkers: Vec<(PlayerId, ObjectIndex, Walker)>,
 }
 
 impl Cubes {
@@ -95,9 +85,7 @@ impl Game for Cubes {
 
     fn start(&mut self, room: &mut Room) -> Result<(), GameError> {
         for number in 0..self.count {
-            let cube = room.spawn(CUBE, None)?;
-            room.world_mut().set_position(cube, [number as f64, 0.0, 0.0])?;
-            self.cubes.push(cube);
+            self.cubes.push(room.spawn(&Cube { at: [number as f32, 0.0, 0.0] }, None)?);
         }
         Ok(())
     }
@@ -106,9 +94,9 @@ impl Game for Cubes {
         if room.player(player).is_some_and(|player| player.is_spectator) {
             return;
         }
-        let walker = room.spawn(WALKER, Some(player)).unwrap();
+        let walker = room.spawn(&Walker::default(), Some(player)).unwrap();
         room.follow(player, walker);
-        self.walkers.push((player, walker, [0.0; 3]));
+        self.walkers.push((player, walker, Walker::default()));
     }
 
     fn input(&mut self, room: &mut Room, player: PlayerId, command: &Command<Keys>) -> Result<(), Rejected> {
@@ -116,9 +104,9 @@ impl Game for Cubes {
             return Err(Rejected::new(7, "nobody walks that fast"));
         }
         let walker = self.walkers.iter_mut().find(|walker| walker.0 == player);
-        let (_, object, place) = walker.ok_or(Rejected::new(1, "no walker"))?;
-        Walk.step(place, &command.input);
-        room.world_mut().set_position(*object, place.map(f64::from)).unwrap();
+        let (_, object, walker) = walker.ok_or(Rejected::new(1, "no walker"))?;
+        Walk.step(walker, &command.input);
+        room.write(*object, walker).unwrap();
         Ok(())
     }
 
@@ -126,11 +114,11 @@ impl Game for Cubes {
         if self.panics_at.is_some_and(|at| room.steps() >= at) {
             panic!("the dice fell off the table");
         }
-        let step = room.steps() as f64;
+        let step = room.steps() as f32;
         for (number, cube) in self.cubes.iter().enumerate() {
-            let angle = step * 0.02 + number as f64;
-            let place = [number as f64 + angle.sin(), angle.cos(), 0.0];
-            room.world_mut().set_position(*cube, place).unwrap();
+            let angle = step * 0.02 + number as f32;
+            let at = [number as f32 + angle.sin(), angle.cos(), 0.0];
+            room.write(*cube, &Cube { at }).unwrap();
         }
     }
 
@@ -223,7 +211,7 @@ impl Net {
         let mut client = Client::new(config, protocol, [number as u8 + 2; 32]).unwrap();
         client.connect(self.now, SERVER.parse().unwrap()).unwrap();
         let address = SocketAddr::from(([10, 0, 1, number as u8], 4_000));
-        let prediction = Prediction::new(Walk, WALKER, place_of, Default::default());
+        let prediction = Prediction::new(Walk);
         let (events, keys) = (Vec::new(), Keys::default());
         self.clients.push(Seen {
             client,
