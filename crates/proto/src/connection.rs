@@ -30,7 +30,7 @@ use crate::receive::ReceiveWindow;
 use crate::redundancy::{BlockHistory, BlockStore};
 use crate::sent::{Carried, Loss, SentPackets};
 use crate::state::State;
-use crate::stats::{Counters, Stats};
+use crate::stats::{Allowance, Counters, Stats};
 use outbox::Outbox;
 use path::PathProbe;
 
@@ -289,7 +289,7 @@ impl Connection {
         let rtt = self.rate.rtt();
         Stats {
             counters: self.counters,
-            rtt: rtt.smoothed().unwrap_or_default(),
+            rtt: self.smoothed_rtt(),
             rtt_min: rtt.min().unwrap_or_default(),
             jitter: rtt.jitter(),
             loss_per_mille: self.rate.loss().per_mille(),
@@ -302,6 +302,16 @@ impl Connection {
             queue_pressure_events: self.events.pressure_events(),
             last_received: self.last_received,
         }
+    }
+
+    /// What may be sent now.
+    pub fn allowance(&self) -> Allowance {
+        Allowance { rate_bytes_per_second: self.rate.rate(), pending_bytes: self.outbox.pending_bytes() }
+    }
+
+    /// The smoothed round trip; zero before the first sample.
+    pub fn smoothed_rtt(&self) -> Micros {
+        self.rate.rtt().smoothed().unwrap_or_default()
     }
 
     /// Changes the upper limit of the rate.

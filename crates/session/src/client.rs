@@ -247,7 +247,7 @@ impl<I: Input> Client<I> {
         self.endpoint.begin_tick(now);
         self.receive(now);
         self.try_again(now);
-        let rtt = self.stats().map(|stats| stats.rtt).filter(|rtt| *rtt > Micros::ZERO);
+        let rtt = self.peer.and_then(|peer| self.endpoint.rtt(peer)).filter(|rtt| *rtt > Micros::ZERO);
         let Some(seat) = &mut self.seat else { return };
         seat.advance(now, rtt, &mut self.inputs);
         if let Some(ms) = seat.poll_viewing(now) {

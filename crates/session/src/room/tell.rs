@@ -45,7 +45,7 @@ impl Room {
         let Room { replica, seats, .. } = self;
         for seat in seats.values_mut() {
             let Some(peer) = seat.viewer() else { continue };
-            let Some(stats) = telling.endpoint.stats(peer) else { continue };
+            let Some(allowance) = telling.endpoint.allowance(peer) else { continue };
             let place = match seat.follows.and_then(|object| replica.world().object(object)) {
                 Some(object) => object.position(),
                 None => seat.viewpoint,
@@ -57,8 +57,8 @@ impl Room {
             }
             let limit =
                 if telling.bytes_per_second_max == 0 { u64::MAX } else { telling.bytes_per_second_max };
-            let rate = stats.rate_bytes_per_second.min(limit);
-            replica.select(seat.replica, budget_bytes(rate, interval, stats.pending_bytes));
+            let rate = allowance.rate_bytes_per_second.min(limit);
+            replica.select(seat.replica, budget_bytes(rate, interval, allowance.pending_bytes));
         }
         replica.encode();
         for seat in self.seats.values_mut() {
