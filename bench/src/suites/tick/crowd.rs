@@ -90,4 +90,3 @@ fn run(servers: Servers, manner: Manner, film: &Film, signals: &Signals) -> Resu
     raw.iter().for_each(|client| client.finish(film, &mut verdict.raw));
     Ok(verdict)
 }
-

@@ -1,6 +1,7 @@
 //! The game whose server is measured: walkers that a film moves, and players who do something in every step.
 
 use super::film::{Film, OBJECTS};
+use crate::cpu;
 use netloom_replica::ClassId;
 use netloom_replica::world::{ObjectIndex, Spawn};
 use netloom_session::{Command, Game, GameError, PlayerId, Protocol, Rejected, Room};
@@ -8,6 +9,7 @@ use netloom_wire::quantize::OriginVersion;
 use netloom_wire::schema::{FieldKind, SyncFlags};
 use netloom_wire::{Profile, Schema, SectorOrigin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a player does: two axes.
 pub type Keys = [u8; 2];
@@ -37,14 +39,29 @@ pub struct Screening {
     /// So many walkers, the first, are written in every step.
     moving: usize,
     walkers: Vec<ObjectIndex>,
-    /// What players did, so that doing it is not optimised away.
-    done: u64,
+    ledger: Arc<Ledger>,
+}
+
+/// What the game counts while it runs.
+#[derive(Default)]
+pub struct Ledger {
+    /// Processor time of writing the world, in nanoseconds.
+    pub written_ns: AtomicU64,
+    /// Inputs of players.
+    pub inputs: AtomicU64,
+    /// Events that players sent.
+    pub heard: AtomicU64,
 }
 
 impl Screening {
     /// Shows a film; in each step the game writes the first `moving` walkers.
     pub fn new(film: Arc<Film>, moving: usize) -> Screening {
-        Screening { film, moving, walkers: Vec::with_capacity(OBJECTS), done: 0 }
+        Screening { film, moving, walkers: Vec::with_capacity(OBJECTS), ledger: Arc::default() }
+    }
+
+    /// What it counts.
+    pub fn ledger(&self) -> Arc<Ledger> {
+        self.ledger.clone()
     }
 }
 
@@ -68,24 +85,26 @@ impl Game for Screening {
     fn join(&mut self, _: &mut Room, _: PlayerId) {}
 
     fn input(&mut self, _: &mut Room, _: PlayerId, command: &Command<Keys>) -> Result<(), Rejected> {
-        self.done += u64::from(command.input[0]);
+        self.ledger.inputs.fetch_add(u64::from(command.input[0]), Ordering::Relaxed);
         Ok(())
     }
 
     fn step(&mut self, room: &mut Room) {
-        let step = room.steps();
-        let frame = self.film.frame(step);
+        let started = cpu::thread_time();
+        let frame = self.film.frame(room.steps());
         let world = room.world_mut();
         for (number, &walker) in self.walkers[..self.moving].iter().enumerate() {
             // A walker that cannot be written stays where it is, and every client's check finds it.
             let _ = world.set_position(walker, frame.positions[number].map(f64::from));
             let _ = world.set_rotation(walker, frame.rotations[number]);
         }
+        let used = cpu::thread_time() - started;
+        self.ledger.written_ns.fetch_add(used.as_nanos() as u64, Ordering::Relaxed);
     }
 
     /// An event that takes the whole way to the game, which keeps it to itself.
-    fn chat(&mut self, _: &mut Room, _: PlayerId, text: &str) -> bool {
-        self.done += text.len() as u64;
+    fn chat(&mut self, _: &mut Room, _: PlayerId, _: &str) -> bool {
+        self.ledger.heard.fetch_add(1, Ordering::Relaxed);
         false
     }
 

@@ -1,10 +1,12 @@
 //! Netloom's server and clients, driven as a game would: everything that has arrived, a tick, everything that is to go.
 
 use super::film::{Film, OBJECTS};
-use super::game::{Keys, POSITION, ROTATION, Screening, protocol};
+use super::game::{Keys, Ledger, POSITION, ROTATION, Screening, protocol};
 use super::refused;
 use super::seen::{Seen, Truth};
+use crate::cpu;
 use crate::error::BenchError;
+use netloom_proto::Security;
 use netloom_session::client::ClientEvent;
 use netloom_session::{Client, ClientConfig, RoomConfig, RoomId, Server, ServerConfig};
 use netloom_transport::link::LinkConfig;
@@ -15,6 +17,7 @@ use netloom_wire::schema::Value;
 use netloom_wire::{Micros, Tick};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Datagrams that are received or sent in one call.
 const BATCH_DATAGRAMS: usize = 64;
@@ -31,6 +34,27 @@ pub struct OurServer {
     room: RoomId,
     transport: UdpTransport,
     batch: Batch,
+    ledger: Arc<Ledger>,
+}
+
+/// The processor time of the parts of ticks, in microseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Parts {
+    /// What has arrived goes in.
+    pub receive: f64,
+    /// The rooms step, the game's writes apart.
+    pub step: f64,
+    /// The game writes the world.
+    pub write: f64,
+    /// What is to be sent goes out.
+    pub send: f64,
+}
+
+impl Parts {
+    /// All of them.
+    pub fn total(&self) -> f64 {
+        self.receive + self.step + self.write + self.send
+    }
 }
 
 impl OurServer {
@@ -41,9 +65,10 @@ impl OurServer {
         let mut server =
             Server::new(ServerConfig::default(), protocol().map_err(refused)?, [1; 32]).map_err(refused)?;
         let game = Screening::new(film, moving);
+        let ledger = game.ledger();
         let room = server.add_room(Micros::ZERO, RoomConfig::new("hall"), game).map_err(refused)?;
         let batch = Batch::new(BATCH_DATAGRAMS, transport.capabilities().mtu_bytes).map_err(refused)?;
-        Ok(OurServer { server, room, transport, batch })
+        Ok(OurServer { server, room, transport, batch, ledger })
     }
 
     /// Where it is.
@@ -58,8 +83,28 @@ impl OurServer {
         self.send(now)
     }
 
+    /// The same, with what its parts used.
+    pub fn tick_in_parts(&mut self, now: Micros) -> Result<Parts, BenchError> {
+        let before = self.written_us();
+        let (received, receive) = cpu::microseconds(|| self.receive(now));
+        let ((), step) = cpu::microseconds(|| self.step(now));
+        let (sent, send) = cpu::microseconds(|| self.send(now));
+        let write = self.written_us() - before;
+        received.and(sent).map(|()| Parts { receive, step: step - write, write, send })
+    }
+
+    /// Processor time of the game's writes so far.
+    pub fn written_us(&self) -> f64 {
+        self.ledger.written_ns.load(Ordering::Relaxed) as f64 / 1e3
+    }
+
+    /// What the game counts.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
     /// What has arrived goes in.
-    pub fn receive(&mut self, now: Micros) -> Result<(), BenchError> {
+    fn receive(&mut self, now: Micros) -> Result<(), BenchError> {
         let OurServer { server, transport, batch, .. } = self;
         for _ in 0..BATCHES_PER_TICK {
             batch.clear();
@@ -77,13 +122,13 @@ impl OurServer {
     }
 
     /// The rooms step.
-    pub fn step(&mut self, now: Micros) {
+    fn step(&mut self, now: Micros) {
         self.server.tick(now);
         while self.server.poll_event().is_some() {}
     }
 
     /// What is to be sent goes out.
-    pub fn send(&mut self, now: Micros) -> Result<(), BenchError> {
+    fn send(&mut self, now: Micros) -> Result<(), BenchError> {
         let OurServer { server, transport, batch, .. } = self;
         loop {
             while let Some(slot) = batch.next_slot()
@@ -134,6 +179,13 @@ pub struct Manner {
     pub rtt: Micros,
     /// Whether it plays, and so has something to say in every step, or only watches.
     pub plays: bool,
+    /// Whether its connection is encrypted.
+    pub is_sealed: bool,
+}
+
+impl Manner {
+    /// As the clients of plain sockets are: near, silent but for what the connection needs, and not encrypted.
+    pub const PLAIN: Manner = Manner { rtt: Micros::ZERO, plays: false, is_sealed: false };
 }
 
 impl OurClient {
@@ -153,7 +205,8 @@ impl OurClient {
             }
         };
         let name = format!("player {number}");
-        let config = ClientConfig { name, is_spectator: !manner.plays, ..ClientConfig::default() };
+        let mut config = ClientConfig { name, is_spectator: !manner.plays, ..ClientConfig::default() };
+        config.connection.security = if manner.is_sealed { Security::Required } else { Security::Off };
         let mut client =
             Client::new(config, protocol().map_err(refused)?, [number as u8 + 2; 32]).map_err(refused)?;
         client.connect(Micros::ZERO, server.to_socket_addr()).map_err(refused)?;

@@ -114,8 +114,7 @@ impl RawClient {
         if walker >= OBJECTS || step < self.steps[walker] {
             return;
         }
-        let value =
-            |at: usize| f32::from_le_bytes(std::array::from_fn(|byte| record[2 + 4 * at + byte]));
+        let value = |at: usize| f32::from_le_bytes(std::array::from_fn(|byte| record[2 + 4 * at + byte]));
         self.steps[walker] = step;
         self.positions[walker] = std::array::from_fn(value);
         self.rotations[walker] = std::array::from_fn(|axis| value(3 + axis));

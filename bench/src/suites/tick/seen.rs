@@ -60,15 +60,6 @@ impl Seen {
         let is_right = is_near && off_degrees <= ROTATION_ERROR_DEGREES;
         self.wrong += u64::from(!is_right);
     }
-
-    /// Both together.
-    pub fn add(&mut self, other: &Seen) {
-        self.updates += other.updates;
-        self.missing += other.missing;
-        self.wrong += other.wrong;
-        self.position_error_metres = self.position_error_metres.max(other.position_error_metres);
-        self.rotation_error_degrees = self.rotation_error_degrees.max(other.rotation_error_degrees);
-    }
 }
 
 #[cfg(test)]

@@ -24,8 +24,8 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Until everybody is connected and has everything.
-const CONNECT_TICKS: u64 = 5 * HERTZ;
-const WARM_UP_TICKS: u64 = 2 * HERTZ;
+const CONNECT_TICKS: u64 = 3 * HERTZ;
+const WARM_UP_TICKS: u64 = 4 * HERTZ;
 /// After the end of the film, until everybody must hold what is there.
 const CALM_TICKS: u64 = 2 * HERTZ;
 
@@ -68,6 +68,8 @@ pub struct Outcome {
     pub ours: Cost,
     /// The one over plain sockets.
     pub raw: Cost,
+    /// Processor time of the game's writes in all measured ticks.
+    written_us: f64,
     /// Heap allocations of Netloom's server in all measured ticks.
     pub allocations: u64,
     /// Bytes of datagrams, without IP and UDP headers: from Netloom's server, to it, from the other.
@@ -83,6 +85,21 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// What Netloom's server used between two snapshots, without what the game's writes into the world took.
+    pub fn us_per_period(&self) -> f64 {
+        self.ours.us_per_period() - self.writes_us_per_period()
+    }
+
+    /// What the game's writes took, between two snapshots.
+    pub fn writes_us_per_period(&self) -> f64 {
+        self.written_us / self.ticks as f64 * STEPS_PER_SEND as f64
+    }
+
+    /// So much between two snapshots.
+    pub fn per_period(&self, total: u64) -> f64 {
+        total as f64 / self.ticks as f64 * STEPS_PER_SEND as f64
+    }
+
     /// So much for each client and second.
     pub fn per_client_second(&self, total: u64) -> f64 {
         total as f64 * HERTZ as f64 / self.ticks as f64 / CLIENTS as f64
@@ -108,7 +125,8 @@ impl Both {
         self.tick += 1;
         let (tick, now) = (self.tick, time_of(self.tick));
         let is_told = tick.is_multiple_of(STEPS_PER_SEND);
-        let mut run_raw = |server: &mut RawServer| raw.time(|| server.tick(tick, self.film.frame(tick), is_told));
+        let mut run_raw =
+            |server: &mut RawServer| raw.time(|| server.tick(tick, self.film.frame(tick), is_told));
         let is_raw_first = (tick / STEPS_PER_SEND).is_multiple_of(2);
         if is_raw_first {
             run_raw(&mut self.raw);
@@ -144,13 +162,14 @@ pub fn measure(workload: &'static str, manner: Manner, ticks: u64) -> Result<Out
     let verdict = verdict?;
     let (cost, counts) = measured?;
     let [ours, raw] = cost;
-    let Counts { allocations, bytes, datagrams, updates } = counts;
-    Ok(Outcome { ours, raw, allocations, bytes, datagrams, updates, ticks, verdict })
+    let Counts { allocations, written_us, bytes, datagrams, updates } = counts;
+    Ok(Outcome { ours, raw, written_us, allocations, bytes, datagrams, updates, ticks, verdict })
 }
 
 #[derive(Default)]
 struct Counts {
     allocations: u64,
+    written_us: f64,
     bytes: [u64; 3],
     datagrams: [u64; 2],
     updates: [u64; 2],
@@ -182,6 +201,7 @@ fn run(
         both.tick(&mut ours, &mut raw, &mut counts.allocations)?;
     }
     let after = totals(both, signals);
+    counts.written_us = after.written_us - before.written_us;
     counts.bytes = std::array::from_fn(|at| after.bytes[at] - before.bytes[at]);
     counts.datagrams = std::array::from_fn(|at| after.datagrams[at] - before.datagrams[at]);
     counts.updates = std::array::from_fn(|at| after.updates[at] - before.updates[at]);
@@ -201,6 +221,7 @@ fn totals(both: &Both, signals: &Signals) -> Counts {
     let counters = both.ours.counters();
     Counts {
         allocations: 0,
+        written_us: both.ours.written_us(),
         bytes: [counters.sent_bytes, counters.received_bytes, both.raw.sent_bytes],
         datagrams: [counters.sent_datagrams, counters.received_datagrams],
         updates: [0, 1].map(|at: usize| signals.updates[at].load(Ordering::Relaxed)),
