@@ -12,6 +12,7 @@
 //! | [`wire_entropy`] | code tables and coded symbols | the same |
 //! | [`wire_delta`] | runs, masks and residuals | the value survives a round trip, predictions stay in range |
 //! | [`wire_stream`] | a framed stream in pieces, classic datagrams | pieces do not matter, memory is bounded |
+//! | [`websocket_frames`] | a WebSocket's frames in pieces, the requests and responses before them | pieces do not matter, memory is bounded, who is let in is answered as asked |
 //! | [`proto_header`] | a packet header | what parses writes back to the same bytes |
 //! | [`proto_frames`] | a payload or a block | the same |
 //! | [`proto_handshake`] | the five handshake packets | the same |
@@ -24,6 +25,8 @@
 //! | [`replica_property`] | messages of the property channel, between the snapshots of a game | order, bounds, nothing is lost uncounted |
 //! | [`replica_snapshot`] | a game's snapshots, repeated, late, damaged or made up | what a client holds stays readable and its events tell of it |
 //! | [`replica_pair`] | what a game, a network and its clients do to a server | budgets; in the end every client holds what it may see |
+//! | [`session_lobby`] | what players say to a lobby, and messages of one | seats, names, host and start are right; what reads writes back |
+//! | [`rpc_frame`] | calls to a server and to a client, arguments, the list of a server's calls | limits and rates; no call is lost or comes twice; what reads writes back |
 //!
 //! The bodies are ordinary functions, so that the seed corpora and any input that was found run on stable Rust:
 //!
@@ -39,6 +42,8 @@ mod input;
 mod proto;
 mod replica;
 pub mod seeds;
+mod session;
+mod transport;
 mod wire;
 
 pub use proto::{
@@ -47,19 +52,22 @@ pub use proto::{
 pub use replica::{
     replica_codec, replica_entry, replica_input, replica_pair, replica_property, replica_snapshot,
 };
+pub use session::{rpc_frame, session_lobby};
+pub use transport::websocket_frames;
 pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_schema, wire_stream};
 
 /// A function that arbitrary bytes must not make panic.
 pub type Body = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Body); 18] = [
+pub const TARGETS: [(&str, Body); 21] = [
     ("wire_primitives", wire_primitives),
     ("wire_record", wire_record),
     ("wire_schema", wire_schema),
     ("wire_entropy", wire_entropy),
     ("wire_delta", wire_delta),
     ("wire_stream", wire_stream),
+    ("websocket_frames", websocket_frames),
     ("proto_header", proto_header),
     ("proto_frames", proto_frames),
     ("proto_handshake", proto_handshake),
@@ -72,6 +80,8 @@ pub const TARGETS: [(&str, Body); 18] = [
     ("replica_property", replica_property),
     ("replica_snapshot", replica_snapshot),
     ("replica_pair", replica_pair),
+    ("session_lobby", session_lobby),
+    ("rpc_frame", rpc_frame),
 ];
 
 /// Runs the files that are named on the command line through a target.

@@ -6,6 +6,8 @@
 
 mod proto;
 mod replica;
+mod session;
+mod transport;
 mod wire;
 
 /// One file of a corpus.
@@ -24,6 +26,8 @@ pub fn all() -> Vec<Seed> {
     let mut seeds = wire::seeds();
     seeds.extend(proto::seeds());
     seeds.extend(replica::seeds());
+    seeds.extend(transport::seeds());
+    seeds.extend(session::seeds());
     seeds
 }
 

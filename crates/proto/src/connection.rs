@@ -30,7 +30,7 @@ use crate::receive::ReceiveWindow;
 use crate::redundancy::{BlockHistory, BlockStore};
 use crate::sent::{Carried, Loss, SentPackets};
 use crate::state::State;
-use crate::stats::{Allowance, Counters, Stats};
+use crate::stats::{Counters, Stats};
 use outbox::Outbox;
 use path::PathProbe;
 
@@ -302,11 +302,6 @@ impl Connection {
             queue_pressure_events: self.events.pressure_events(),
             last_received: self.last_received,
         }
-    }
-
-    /// What may be sent now.
-    pub fn allowance(&self) -> Allowance {
-        Allowance { rate_bytes_per_second: self.rate.rate(), pending_bytes: self.outbox.pending_bytes() }
     }
 
     /// The smoothed round trip; zero before the first sample.

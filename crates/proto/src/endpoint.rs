@@ -44,7 +44,7 @@ use crate::packet::packet_type;
 use crate::pool::BufferPool;
 use crate::reason::DisconnectReason;
 use crate::state::State;
-use crate::stats::{Allowance, Stats};
+use crate::stats::Stats;
 use crate::validate::Rejections;
 use listener::{Listener, Reply};
 use resume::TokenDigest;
@@ -274,11 +274,6 @@ impl Endpoint {
     /// What was measured of a peer.
     pub fn stats(&self, peer: PeerId) -> Option<Stats> {
         self.connection(peer).map(Connection::stats)
-    }
-
-    /// What may go to a peer now: a few of its [`stats`](Self::stats), for those who ask in every tick.
-    pub fn allowance(&self, peer: PeerId) -> Option<Allowance> {
-        self.connection(peer).map(Connection::allowance)
     }
 
     /// The smoothed round trip to a peer; zero before the first sample.

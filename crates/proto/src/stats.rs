@@ -59,12 +59,3 @@ pub struct Stats {
     /// When the last valid packet arrived.
     pub last_received: Micros,
 }
-
-/// What may be sent to a peer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Allowance {
-    /// Bytes per second that may be sent now.
-    pub rate_bytes_per_second: u64,
-    /// Bytes that wait to be sent or acknowledged, over all channels.
-    pub pending_bytes: usize,
-}

@@ -27,14 +27,19 @@ use netloom_proto::{
 use netloom_replica::SettingError;
 use netloom_replica::client::{ReplicaClient, View};
 use netloom_replica::input::Input;
-use netloom_wire::{Alias, MessageBuffer, Micros, Tick};
+use netloom_wire::schema::Value;
+use netloom_wire::{Alias, MessageBuffer, Micros, NameRegistry, Tick, WriteError};
 
+use crate::adapt::Quality;
 use crate::channel::{CONTROL, INPUT, ORDERED};
 use crate::config::ClientConfig;
 use crate::game::PlayerId;
-use crate::message::{CHAT_BYTES_MAX, Hello, MESSAGE_BYTES_MAX, ToClient, ToServer};
+use crate::lobby::{LOBBY_COMMAND_BYTES_MAX, LobbyCommand, LobbyEvent, LobbyState};
+use crate::measured::Measured;
+use crate::message::{CHAT_BYTES_MAX, Hello, LobbyNews, MESSAGE_BYTES_MAX, ToClient, ToServer};
 use crate::protocol::Protocol;
 use crate::replicated::Replicated;
+use crate::validate::{Rejected, RejectedMessage};
 use inputs::Inputs;
 use seat::Seat;
 
@@ -67,6 +72,20 @@ pub enum ClientError {
     /// The connection has no room for the message.
     #[error(transparent)]
     Send(#[from] SendError),
+    /// There is no such object in sight.
+    #[error("no object {0:?} is in sight")]
+    NotInSight(Alias),
+    /// An object has no such field.
+    #[error("the object has no field {field}: it has {fields}")]
+    NoField {
+        /// The field.
+        field: usize,
+        /// How many there are.
+        fields: usize,
+    },
+    /// A value is none of its field's, or a text does not fit.
+    #[error("the message cannot be written: {0}")]
+    Unwritable(WriteError),
     /// A text is too long.
     #[error("the text has {bytes} bytes, at most {max} are sent")]
     TooLong {
@@ -234,7 +253,12 @@ impl<I: Input> Client<I> {
     /// Sets how far the view is behind: 50 to 500 ms. It adapts from there.
     pub fn set_interpolation_delay(&mut self, delay: Micros) -> Result<(), ClientError> {
         let seat = self.seat.as_mut().ok_or(ClientError::NoSeat)?;
-        Ok(seat.view.set_delay(delay)?)
+        Ok(seat.set_delay(delay)?)
+    }
+
+    /// What the connection allows: how far behind the view is at least, how far prediction may reach.
+    pub fn quality(&self) -> Option<Quality> {
+        self.seat.as_ref().map(Seat::quality)
     }
 
     /// Takes in a datagram; it is opened in place.
@@ -247,9 +271,9 @@ impl<I: Input> Client<I> {
         self.endpoint.begin_tick(now);
         self.receive(now);
         self.try_again(now);
-        let rtt = self.peer.and_then(|peer| self.endpoint.rtt(peer)).filter(|rtt| *rtt > Micros::ZERO);
+        let measured = self.stats().map(|stats| Measured::from(&stats));
         let Some(seat) = &mut self.seat else { return };
-        seat.advance(now, rtt, &mut self.inputs);
+        seat.advance(now, measured, &mut self.inputs);
         if let Some(ms) = seat.poll_viewing(now) {
             self.send(CONTROL, &ToServer::Viewing(ms));
         }
@@ -384,6 +408,32 @@ impl<I: Input> Client<I> {
         self.try_send(ORDERED, &ToServer::Chat { to_team, text })
     }
 
+    /// Asks something of the lobby; a refusal is an event.
+    pub fn lobby(&mut self, command: LobbyCommand<'_>) -> Result<(), ClientError> {
+        self.seat.as_ref().ok_or(ClientError::NoSeat)?;
+        let mut bytes = [0; LOBBY_COMMAND_BYTES_MAX];
+        let length = command.write(&mut bytes).map_err(ClientError::Unwritable)?;
+        self.try_send(CONTROL, &ToServer::Lobby(&bytes[..length]))
+    }
+
+    /// The lobby as the server told of it last; `None` in a room without one.
+    pub fn lobby_state(&self) -> Option<&LobbyState> {
+        self.seat.as_ref()?.lobby.as_ref()
+    }
+
+    /// Asks to set a field that clients may write. The server has the last word, and what it decides comes back as every other
+    /// change does.
+    pub fn write(&mut self, object: Alias, field: usize, value: Value<'_>) -> Result<(), ClientError> {
+        let replica = &self.seat.as_ref().ok_or(ClientError::NoSeat)?.replica;
+        let seen = replica.object(object).ok_or(ClientError::NotInSight(object))?;
+        let schema = replica.class(seen).ok_or(ClientError::NotInSight(object))?.schema();
+        let own = schema.field(field).ok_or(ClientError::NoField { field, fields: schema.fields().len() })?;
+        let mut bytes = MessageBuffer::new(MESSAGE_BYTES_MAX);
+        own.kind().write(value, &NameRegistry::new(0), &mut bytes);
+        let value = bytes.finish().map_err(ClientError::Unwritable)?;
+        self.try_send(CONTROL, &ToServer::Write { object, field: field as u8, value })
+    }
+
     /// Asks to own an object, or to give it back; [`ClientEvent::Claimed`] is the answer.
     pub fn claim(&mut self, object: Alias, is_wanted: bool) -> Result<(), ClientError> {
         self.seat.as_ref().ok_or(ClientError::NoSeat)?;
@@ -454,8 +504,21 @@ fn handle_said(
         ToClient::Claimed { object, is_granted } => {
             push(events, ClientEvent::Claimed { object, is_granted });
         }
-        ToClient::Rejected { step, code, text } => {
-            push(events, ClientEvent::Rejected { step, code, text: text.to_owned() });
+        ToClient::Rejected(RejectedMessage { rejected, text }) => {
+            let Rejected { step, reason } = rejected;
+            let text = if text.is_empty() { reason.to_string() } else { text.to_owned() };
+            push(events, ClientEvent::Rejected { step, reason, text });
+        }
+        ToClient::Lobby(LobbyNews::State, bytes) => {
+            if let (Some(seat), Ok(state)) = (seat, LobbyState::read(bytes)) {
+                seat.lobby = Some(state);
+                push(events, ClientEvent::LobbyChanged);
+            }
+        }
+        ToClient::Lobby(LobbyNews::Event, bytes) => {
+            if let Ok(event) = LobbyEvent::read(bytes) {
+                push(events, ClientEvent::Lobby(event));
+            }
         }
         ToClient::Said { player, to_team, text } => {
             let player = (player != 0).then_some(PlayerId(player));

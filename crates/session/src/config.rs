@@ -10,9 +10,13 @@ use netloom_replica::server::priority::Cadence;
 use netloom_replica::server::{self as replica, Heartbeat, RewindConfig};
 use netloom_wire::Micros;
 
+use crate::adapt::AdaptConfig;
 use crate::channel::channels;
+use crate::health::HealthConfig;
+use crate::lobby::{DuplicateNames, LobbyConfig};
 use crate::message::{PLAYER_NAME_BYTES_MAX, ROOM_NAME_BYTES_MAX};
 use crate::protocol::Protocol;
+use crate::validate::{RateRule, SuspicionRule};
 
 /// What kind of game a room is for: a name for a set of values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,6 +128,8 @@ impl ServerConfig {
 pub struct RoomConfig {
     /// Its name, by which clients ask for it: 1 to 64 bytes.
     pub name: String,
+    /// A code by which clients can ask for it, too, up to 64 bytes; empty for none. See [`discovery`](crate::discovery).
+    pub code: String,
     /// Players at once, 1 to 65,535.
     pub players_max: usize,
     /// Those who only watch, 0 to 65,535.
@@ -144,8 +150,18 @@ pub struct RoomConfig {
     pub input_window_steps: u32,
     /// How far the past is kept for shots to be judged in; `None` keeps none.
     pub rewind: Option<RewindConfig>,
-    /// Whether two players may have the same name; if not, the second is refused.
-    pub same_names: bool,
+    /// What a player gets when the connection gets worse.
+    pub adapt: AdaptConfig,
+    /// Who cannot be kept.
+    pub health: HealthConfig,
+    /// What refused inputs weigh, and what follows.
+    pub suspicion: SuspicionRule,
+    /// The lobby in which players meet; `None` for a room that plays from the start.
+    pub lobby: Option<LobbyConfig>,
+    /// What somebody gets whose name another one has.
+    pub duplicate_names: DuplicateNames,
+    /// Lines of chat of one player.
+    pub chat: RateRule,
     /// A seed for [`Room::random`](crate::room::Room::random).
     pub seed: u64,
 }
@@ -160,6 +176,7 @@ impl RoomConfig {
     pub fn for_profile(name: &str, profile: Profile) -> RoomConfig {
         let base = RoomConfig {
             name: name.to_owned(),
+            code: String::new(),
             players_max: 16,
             spectators_max: 16,
             steps_per_second: 60,
@@ -170,7 +187,12 @@ impl RoomConfig {
             starvation: Starvation::Repeat { steps_max: 15 },
             input_window_steps: 64,
             rewind: None,
-            same_names: true,
+            adapt: AdaptConfig::default(),
+            health: HealthConfig::default(),
+            suspicion: SuspicionRule::default(),
+            lobby: None,
+            duplicate_names: DuplicateNames::Number,
+            chat: RateRule { per_second: 1, burst: 5 },
             seed: 0,
         };
         match profile {
@@ -181,7 +203,12 @@ impl RoomConfig {
                 },
                 ..base
             },
-            Profile::Lobby4 => RoomConfig { players_max: 4, sends_per_second: 60, same_names: false, ..base },
+            Profile::Lobby4 => RoomConfig {
+                players_max: 4,
+                sends_per_second: 60,
+                lobby: Some(LobbyConfig { players_max: 4, ..LobbyConfig::default() }),
+                ..base
+            },
             Profile::Relay16 => RoomConfig { steps_per_second: 30, sends_per_second: 15, ..base },
             Profile::Mmo => RoomConfig {
                 players_max: 1_000,
@@ -207,6 +234,8 @@ impl RoomConfig {
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         let names = 1..=ROOM_NAME_BYTES_MAX as u64;
         within("room.name", self.name.len() as u64, names, "1 to 64 bytes")?;
+        let codes = 0..=ROOM_NAME_BYTES_MAX as u64;
+        within("room.code", self.code.len() as u64, codes, "up to 64 bytes")?;
         within("room.players_max", self.players_max as u64, 1..=65_535, "1 to 65,535")?;
         within("room.spectators_max", self.spectators_max as u64, 0..=65_535, "0 to 65,535")?;
         within("room.steps_per_second", self.steps_per_second.into(), 1..=240, "1 to 240")?;

@@ -10,16 +10,20 @@
 //!
 //! A callback that panics ends its room with a report. Other rooms, and the server, go on.
 
+use std::borrow::Cow;
+
 use netloom_replica::input::Input;
 use netloom_replica::server::input_queue::InputSource;
 use netloom_replica::server::rewind::PastView;
 use netloom_replica::world::ObjectIndex;
 use netloom_wire::Tick;
+use netloom_wire::schema::Value;
 
 pub use netloom_replica::world::OwnerId as PlayerId;
 
 use crate::message::REASON_BYTES_MAX;
 use crate::room::Room;
+use crate::validate::{REASON_TEXT_BYTES_MAX, Reason};
 
 /// Anything that goes wrong in a game.
 pub type GameError = Box<dyn std::error::Error + Send + Sync>;
@@ -62,6 +66,21 @@ pub trait Game: Send + 'static {
         let _ = room;
     }
 
+    /// The lobby begins the game. Without a lobby the game goes on from the start, and this is never called.
+    fn begin(&mut self, room: &mut Room) {
+        let _ = room;
+    }
+
+    /// The game is over, and everybody is back in the lobby.
+    fn finish(&mut self, room: &mut Room) {
+        let _ = room;
+    }
+
+    /// A player left the seat to watch, or the other way round, in the lobby.
+    fn change_role(&mut self, room: &mut Room, player: PlayerId) {
+        let _ = (room, player);
+    }
+
     /// A player's connection is lost, and may come back; or it is back. Its objects are as they were.
     fn away(&mut self, room: &mut Room, player: PlayerId, is_away: bool) {
         let _ = (room, player, is_away);
@@ -71,6 +90,19 @@ pub trait Game: Send + 'static {
     fn claim(&mut self, room: &mut Room, player: PlayerId, object: ObjectIndex, is_wanted: bool) -> bool {
         let _ = (room, player, object, is_wanted);
         false
+    }
+
+    /// A player sets a field that clients may write: whether that is to be. What the flags of the field forbid never gets here.
+    fn write(
+        &mut self,
+        room: &mut Room,
+        player: PlayerId,
+        object: ObjectIndex,
+        field: usize,
+        value: Value<'_>,
+    ) -> bool {
+        let _ = (room, player, object, field, value);
+        true
     }
 
     /// A player says something: whether others get to hear it.
@@ -112,23 +144,35 @@ pub struct Command<I> {
     pub view: Option<PastView>,
 }
 
-/// An input that has no effect, and why. Its sender is told.
+/// An input that has no effect, and why. Its sender is told. The checks of [`validate`](crate::validate) give one by `?`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
-    /// Why, for programs: the game's own numbers.
-    pub code: u16,
-    /// Why, for people; cut at 256 bytes.
-    pub text: std::borrow::Cow<'static, str>,
+    /// Why, for programs.
+    pub reason: Reason,
+    /// Why, for people, if the reason is the game's own; cut at 120 bytes.
+    pub text: Cow<'static, str>,
 }
 
 impl Rejected {
-    /// A refusal with a reason that is known beforehand.
-    pub const fn new(code: u16, text: &'static str) -> Rejected {
-        Rejected { code, text: std::borrow::Cow::Borrowed(text) }
+    /// A reason of the game's own, 0 to 127 (larger numbers count as 127), with words that are known beforehand.
+    pub const fn new(code: u8, text: &'static str) -> Rejected {
+        Rejected { reason: Reason::Game(if code < 128 { code } else { 127 }), text: Cow::Borrowed(text) }
     }
 
     pub(crate) fn text(&self) -> &str {
-        cut(&self.text)
+        &self.text[..self.text.floor_char_boundary(REASON_TEXT_BYTES_MAX)]
+    }
+}
+
+impl From<crate::validate::Rejected> for Rejected {
+    fn from(rejected: crate::validate::Rejected) -> Rejected {
+        Rejected::from(rejected.reason)
+    }
+}
+
+impl From<Reason> for Rejected {
+    fn from(reason: Reason) -> Rejected {
+        Rejected { reason, text: Cow::Borrowed("") }
     }
 }
 

@@ -9,7 +9,7 @@ use netloom_replica::world::ObjectIndex;
 use netloom_wire::{Micros, ReadError};
 
 use crate::game::{Candidate, Command, Denied, Game, GameError, PlayerId};
-use crate::room::Room;
+use crate::room::{FieldWrite, Room};
 
 /// A game whose kind of input is forgotten, so that a server can host several games.
 pub(crate) trait Host: Send {
@@ -20,7 +20,11 @@ pub(crate) trait Host: Send {
     fn leave(&mut self, room: &mut Room, player: PlayerId);
     fn claim(&mut self, room: &mut Room, player: PlayerId, object: ObjectIndex, is_wanted: bool) -> bool;
     fn chat(&mut self, room: &mut Room, player: PlayerId, text: &str) -> bool;
+    fn write(&mut self, room: &mut Room, player: PlayerId, set: &FieldWrite<'_>) -> bool;
     fn step(&mut self, room: &mut Room);
+    fn begin(&mut self, room: &mut Room);
+    fn finish(&mut self, room: &mut Room);
+    fn change_role(&mut self, room: &mut Room, player: PlayerId);
 
     /// A place for the inputs of a player, from the next step on. Watchers need none.
     fn open_inputs(&mut self, room: &Room, player: PlayerId) -> Result<(), SettingError>;
@@ -74,10 +78,30 @@ impl<G: Game> Host for Hosted<G> {
         self.game.chat(room, player, text)
     }
 
+    fn write(&mut self, room: &mut Room, player: PlayerId, set: &FieldWrite<'_>) -> bool {
+        self.game.write(room, player, set.object, set.field, set.value)
+    }
+
+    fn begin(&mut self, room: &mut Room) {
+        self.game.begin(room);
+    }
+
+    fn finish(&mut self, room: &mut Room) {
+        self.game.finish(room);
+    }
+
+    fn change_role(&mut self, room: &mut Room, player: PlayerId) {
+        self.game.change_role(room, player);
+    }
+
     fn step(&mut self, room: &mut Room) {
         let (step, now) = (room.step(), room.now());
+        let is_playing = room.is_playing();
         for (&player, queue) in &mut self.queues {
             let Some(taken) = queue.take(step, now) else { continue };
+            if !is_playing {
+                continue;
+            }
             let view = taken.view.and_then(|claimed| room.verify_view(player, claimed));
             let command = Command { step, input: taken.input, source: taken.source, view };
             if let Err(rejected) = self.game.input(room, player, &command) {
@@ -85,6 +109,9 @@ impl<G: Game> Host for Hosted<G> {
             } else if command.source != InputSource::Client {
                 room.touch_owned(player);
             }
+        }
+        if !is_playing {
+            return;
         }
         self.game.step(room);
         room.record();

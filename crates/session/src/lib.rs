@@ -10,25 +10,40 @@
 //! | structs as kinds of objects | [`replicated`] |
 //! | what a game implements | [`game`] |
 //! | what a game can do in its callbacks | [`room`] |
+//! | calls between clients and server | [`rpc`] |
+//! | gathering before a game | [`lobby`] |
+//! | inputs that cannot be | [`validate`] |
+//! | rates, and who cannot keep up | [`adapt`], [`health`] |
 //! | the server around the rooms | [`server`] |
 //! | the other side | [`client`] |
+//! | finding servers and rooms | [`discovery`] |
 //! | settings, and what they default to | [`config`] |
 //! | the bytes of messages | [`message`], [`channel`] and docs/STANDARD.md |
 #![forbid(unsafe_code)]
 
+pub mod adapt;
 pub mod channel;
 pub mod client;
 pub mod clock;
 pub mod config;
+pub mod discovery;
 pub mod game;
+pub mod health;
 mod host;
+pub mod lobby;
+pub mod measured;
 pub mod message;
+mod names;
 mod outbox;
 pub mod protocol;
 pub mod random;
 pub mod replicated;
 pub mod room;
+pub mod rpc;
 pub mod server;
+pub mod setting;
+mod text;
+pub mod validate;
 
 pub use client::Client;
 pub use config::{ClientConfig, Profile, RoomConfig, ServerConfig};

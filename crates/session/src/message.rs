@@ -23,6 +23,8 @@
 
 use netloom_wire::{Alias, ByteReader, ByteSink, MessageBuffer, ReadError, Tick};
 
+use crate::validate::RejectedMessage;
+
 /// The longest message of control, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 32 << 10;
 /// The longest name of a player, in bytes.
@@ -160,8 +162,8 @@ pub enum ToClient<'a> {
         /// Why.
         reason: u8,
     },
-    /// News of the lobby.
-    Lobby(&'a [u8]),
+    /// News of the lobby: see `netloom_session::lobby`.
+    Lobby(LobbyNews, &'a [u8]),
     /// The answer to a claim.
     Claimed {
         /// Of which object.
@@ -170,14 +172,7 @@ pub enum ToClient<'a> {
         is_granted: bool,
     },
     /// An input was refused.
-    Rejected {
-        /// The step it was for.
-        step: Tick,
-        /// Why, as the game numbers reasons.
-        code: u16,
-        /// Why, for people.
-        text: &'a str,
-    },
+    Rejected(RejectedMessage<'a>),
     /// The server's calls, by hash of their names.
     Names(&'a [u8]),
     /// Something that people should read.
@@ -271,6 +266,16 @@ codes! {
         RoomClosed = 7, "the room has ended";
         /// The first message was no greeting, or came too late.
         BadHello = 8, "the greeting could not be understood";
+    }
+}
+
+codes! {
+    /// What is told of a lobby.
+    LobbyNews {
+        /// Everything about it.
+        State = 0, "the state";
+        /// Something that happened once.
+        Event = 1, "an event";
     }
 }
 
@@ -403,15 +408,14 @@ impl<'a> ToClient<'a> {
             kind::LEFT => ToClient::Left { player: reader.read_u32()? },
             kind::CALLED => return Ok(ToClient::Call(reader.rest())),
             kind::CALL_REFUSED => ToClient::CallRefused { id: reader.read_u16()?, reason: reader.read_u8()? },
-            kind::LOBBY_NEWS => return Ok(ToClient::Lobby(reader.rest())),
+            kind::LOBBY_NEWS => {
+                let news = read_code(&mut reader, LobbyNews::from_code)?;
+                return Ok(ToClient::Lobby(news, reader.rest()));
+            }
             kind::CLAIMED => {
                 ToClient::Claimed { object: read_alias(&mut reader)?, is_granted: reader.read_bool()? }
             }
-            kind::REJECTED => ToClient::Rejected {
-                step: Tick(reader.read_u32()?),
-                code: reader.read_u16()?,
-                text: reader.read_str(REASON_BYTES_MAX)?,
-            },
+            kind::REJECTED => return Ok(ToClient::Rejected(RejectedMessage::read(reader.rest())?)),
             kind::NAMES => return Ok(ToClient::Names(reader.rest())),
             kind::NOTICE => ToClient::Notice {
                 kind: read_code(&mut reader, NoticeKind::from_code)?,
@@ -456,17 +460,19 @@ impl<'a> ToClient<'a> {
                 out.write_u16(id);
                 out.write_u8(reason);
             }
-            ToClient::Lobby(news) => prefixed(out, kind::LOBBY_NEWS, news),
+            ToClient::Lobby(news, content) => {
+                out.write_u8(kind::LOBBY_NEWS);
+                out.write_u8(news.code());
+                out.write_bytes(content);
+            }
             ToClient::Claimed { object, is_granted } => {
                 out.write_u8(kind::CLAIMED);
                 write_alias(out, object);
                 out.write_bool(is_granted);
             }
-            ToClient::Rejected { step, code, text } => {
+            ToClient::Rejected(message) => {
                 out.write_u8(kind::REJECTED);
-                out.write_u32(step.0);
-                out.write_u16(code);
-                out.write_str(text, REASON_BYTES_MAX);
+                message.write(out);
             }
             ToClient::Names(names) => prefixed(out, kind::NAMES, names),
             ToClient::Notice { kind, text } => {

@@ -49,6 +49,14 @@ impl Outbox {
         self.waiting.extend(peers.into_iter().map(|peer| Waiting { peer, channel, range: range.clone() }));
     }
 
+    /// Puts a message in ahead of everything that waits.
+    pub fn push_first(&mut self, peer: PeerId, channel: u8, message: &ToClient<'_>) {
+        let before = self.waiting.len();
+        self.push([peer], channel, message);
+        let added = self.waiting.len() - before;
+        self.waiting.rotate_right(added);
+    }
+
     /// Everything that waits, in the order in which it was put in.
     pub fn iter(&self) -> impl Iterator<Item = (&Waiting, &[u8])> {
         self.waiting.iter().map(|waiting| (waiting, &self.bytes[waiting.range.clone()]))

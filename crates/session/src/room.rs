@@ -3,9 +3,11 @@
 //! A game gets hold of its room in each of its callbacks. Here it finds the world to change, the players, the time, and the
 //! means to tell players something.
 
+mod lobby;
 mod players;
 mod seat;
 mod tell;
+mod writes;
 
 use std::collections::BTreeMap;
 
@@ -19,15 +21,19 @@ use crate::channel::CONTROL;
 use crate::clock::StepClock;
 use crate::config::RoomConfig;
 use crate::game::{PlayerId, cut};
+use crate::health::Unfit;
+use crate::lobby::Lobby;
 use crate::message::{NoticeKind, ToClient};
 use crate::outbox::Outbox;
 use crate::protocol::Protocol;
 use crate::random::Random;
 use crate::replicated::Replicated;
 
+pub(crate) use lobby::LobbyTurn;
 pub use players::Player;
 pub(crate) use seat::Seat;
 pub(crate) use tell::Telling;
+pub(crate) use writes::FieldWrite;
 
 /// A room of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -98,8 +104,13 @@ pub struct Room {
     next_object: u64,
     random: Random,
     outbox: Outbox,
+    lobby: Option<Lobby>,
+    /// Whether the game went on when the lobby was looked at last.
+    is_playing: bool,
     /// Who is to be removed, and why.
     kicked: Vec<(PlayerId, String)>,
+    /// Who cannot be kept, and why.
+    unfit: Vec<(PlayerId, Unfit)>,
     /// Why the room is to end.
     ending: Option<String>,
     counters: RoomCounters,
@@ -124,9 +135,13 @@ impl Room {
             let peers_max = config.players_max.max(rewind.peers_max);
             Rewind::new(RewindConfig { steps_per_second: config.steps_per_second, peers_max, ..rewind })
         });
+        let lobby = config.lobby.clone().map(Lobby::new).transpose()?;
         Ok(Room {
             id,
             replica,
+            is_playing: lobby.is_none(),
+            lobby,
+            unfit: Vec::new(),
             rewind: rewind.transpose()?,
             clock: StepClock::new(now, config.steps_per_second, config.catch_up_steps),
             seats: BTreeMap::new(),
@@ -291,13 +306,12 @@ impl Room {
         self.kicked.pop()
     }
 
-    pub(crate) fn outbox(&mut self) -> &mut Outbox {
-        &mut self.outbox
+    pub(crate) fn poll_unfit(&mut self) -> Option<(PlayerId, Unfit)> {
+        self.unfit.pop()
     }
 
-    /// The newest tick of snapshots.
-    pub(crate) fn tick(&self) -> Tick {
-        self.replica.tick()
+    pub(crate) fn outbox(&mut self) -> &mut Outbox {
+        &mut self.outbox
     }
 
     /// What happened so far.

@@ -240,6 +240,23 @@ impl Server {
         self.desk.poll_event()
     }
 
+    /// Players who have a connection, and where their packets go.
+    pub fn addresses(&self) -> impl Iterator<Item = (PlayerId, SocketAddr)> {
+        let seated = self.desk.seated();
+        seated.filter_map(|(player, peer)| Some((player, self.endpoint.address(peer)?)))
+    }
+
+    /// Whether snapshots to a player wait: on a stream, what is sent while older bytes wait is old on arrival, so the newest
+    /// is sent once there is room.
+    pub fn set_held(&mut self, player: PlayerId, is_held: bool) {
+        self.desk.set_held(player, is_held);
+    }
+
+    /// The next address whose connection has ended, for transports that have connections of their own.
+    pub fn poll_closed(&mut self) -> Option<SocketAddr> {
+        self.desk.poll_closed()
+    }
+
     /// Removes a player, who is told why.
     pub fn kick(&mut self, now: Micros, player: PlayerId, reason: &str) -> bool {
         self.desk.kick(now, player, reason)

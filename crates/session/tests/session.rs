@@ -6,9 +6,13 @@ use common::{Cube, Cubes, Keys, Net, Walker};
 use netloom_proto::DisconnectReason;
 use netloom_session::client::{ClientEvent, Ending};
 use netloom_session::config::{ClientConfig, RoomConfig, ServerConfig};
+use netloom_session::lobby::DuplicateNames;
 use netloom_session::message::Refusal;
+use netloom_session::replicated::Replicated;
+use netloom_session::validate::Reason;
 use netloom_session::{Protocol, ServerEvent};
-use netloom_wire::schema::Audience;
+use netloom_wire::quantize::Words3;
+use netloom_wire::schema::{Audience, Value};
 use netloom_wire::{Alias, Micros};
 
 fn seconds(seconds: u64) -> Micros {
@@ -98,7 +102,7 @@ fn an_input_that_cannot_be_is_refused_with_a_reason() {
     net.welcome(alice);
     net.clients[alice].keys = Keys { x: 100, y: 0 };
     net.until_event(alice, "a refusal", |event| {
-        matches!(event, ClientEvent::Rejected { code: 7, text, .. } if text == "nobody walks that fast")
+        matches!(event, ClientEvent::Rejected { reason: Reason::Game(7), text, .. } if text == "nobody walks that fast")
     });
     assert!(net.server.room(net.room).unwrap().counters().rejected_inputs > 0);
 }
@@ -124,6 +128,30 @@ fn ownership_is_asked_for_and_granted_or_not() {
     net.run(seconds(1));
     let cube = net.clients[alice].client.objects().unwrap().object(first).unwrap();
     assert_eq!(cube.audience(), Audience::Owner);
+}
+
+#[test]
+fn a_client_writes_what_it_may_and_nothing_else() {
+    let mut net = Net::cubes(1);
+    let [alice, bob] = ["alice", "bob"].map(|name| net.join(name));
+    net.welcome(alice);
+    net.welcome(bob);
+    net.run(seconds(1));
+    let mood = Walker::FIELDS.iter().position(|field| *field == "mood").unwrap();
+    let own = net.clients[alice].prediction.object().unwrap();
+    let walkers = net.clients[alice].client.all::<Walker>();
+    let other = walkers.map(|(alias, _)| alias).find(|alias| *alias != own).unwrap();
+    let client = &mut net.clients[alice].client;
+    client.write(other, mood, Value::Word(3)).unwrap();
+    client.write(own, mood, Value::Word(9)).unwrap();
+    client.write(own, 1 - mood, Value::Triple(Words3::default())).unwrap();
+    client.write(own, mood, Value::Word(5)).unwrap();
+    assert!(client.write(own, 7, Value::Word(5)).is_err(), "no such field");
+    assert!(client.write(own, mood, Value::Bool(true)).is_err(), "no such value");
+    net.until("a mood", |net| net.clients[bob].client.all::<Walker>().any(|(_, walker)| walker.mood == 5));
+    let moods: Vec<u8> = net.clients[bob].client.all::<Walker>().map(|(_, walker)| walker.mood).collect();
+    assert_eq!(moods.iter().sum::<u8>(), 5, "not the other's, not 9: {moods:?}");
+    assert_eq!(net.server.counters().nonsense, 0);
 }
 
 #[test]
@@ -188,7 +216,8 @@ fn who_does_not_come_back_is_gone_after_a_while() {
 
 #[test]
 fn a_full_room_an_unknown_room_and_a_taken_name_are_refused_with_words() {
-    let room = RoomConfig { players_max: 1, same_names: false, ..RoomConfig::new("main") };
+    let room =
+        RoomConfig { players_max: 1, duplicate_names: DuplicateNames::Refuse, ..RoomConfig::new("main") };
     let mut net = Net::new(ServerConfig::default(), room, Cubes::new(1));
     let alice = net.join("alice");
     net.welcome(alice);
@@ -205,6 +234,16 @@ fn a_full_room_an_unknown_room_and_a_taken_name_are_refused_with_words() {
     let same = ClientConfig { name: "alice".to_owned(), is_spectator: true, ..ClientConfig::default() };
     expect(&mut net, same, Refusal::NameTaken);
     assert_eq!(net.server.counters().refused, 3);
+}
+
+#[test]
+fn a_room_is_found_by_its_code() {
+    let mut net = Net::cubes(1);
+    let secret = RoomConfig { code: "BCD234".to_owned(), ..RoomConfig::new("a long name nobody types") };
+    let secret = net.server.add_room(net.now, secret, Cubes::new(1)).unwrap();
+    let client = net.join_with(ClientConfig { room: "bcd-234".to_owned(), ..ClientConfig::default() });
+    net.welcome(client);
+    assert_eq!(net.server.room(secret).unwrap().player_count(), 1);
 }
 
 #[test]

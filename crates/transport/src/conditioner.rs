@@ -53,8 +53,8 @@ pub struct ConditionerConfig {
     pub incoming: LinkConfig,
     /// Where every decision is drawn from.
     pub seed: u64,
-    /// Datagrams on their way in each direction at most; their memory is allocated at once. More are lost, as in a full
-    /// queue, or on a stream have to wait.
+    /// Datagrams on their way in each direction at most; their memory is allocated as it is needed, and kept. More are lost,
+    /// as in a full queue, or on a stream have to wait.
     pub in_flight_max: usize,
 }
 

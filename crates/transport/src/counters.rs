@@ -29,6 +29,12 @@ pub struct Counters {
     pub connections_opened: u64,
     /// Connections that ended, for whatever reason.
     pub connections_closed: u64,
+    /// Connections that were accepted and never became a peer's: what they asked for was refused, or they asked too slowly.
+    pub greetings_failed: u64,
+    /// Plain HTTP requests that were answered.
+    pub http_requests: u64,
+    /// Pings that were not answered, because there were too many.
+    pub pings_ignored: u64,
     /// Connections not accepted, because there were too many or too many from one address.
     pub connections_refused: u64,
 }
@@ -41,6 +47,30 @@ impl Counters {
             + self.dropped_by_system
             + self.dropped_truncated
             + self.dropped_nameless
+    }
+
+    /// The counts of two transports together.
+    #[must_use]
+    pub fn and(self, other: Counters) -> Counters {
+        Counters {
+            sent_datagrams: self.sent_datagrams + other.sent_datagrams,
+            sent_bytes: self.sent_bytes + other.sent_bytes,
+            received_datagrams: self.received_datagrams + other.received_datagrams,
+            received_bytes: self.received_bytes + other.received_bytes,
+            would_block: self.would_block + other.would_block,
+            dropped_unroutable: self.dropped_unroutable + other.dropped_unroutable,
+            dropped_slow: self.dropped_slow + other.dropped_slow,
+            dropped_by_system: self.dropped_by_system + other.dropped_by_system,
+            dropped_truncated: self.dropped_truncated + other.dropped_truncated,
+            dropped_nameless: self.dropped_nameless + other.dropped_nameless,
+            unreachable_reports: self.unreachable_reports + other.unreachable_reports,
+            connections_opened: self.connections_opened + other.connections_opened,
+            connections_closed: self.connections_closed + other.connections_closed,
+            greetings_failed: self.greetings_failed + other.greetings_failed,
+            http_requests: self.http_requests + other.http_requests,
+            pings_ignored: self.pings_ignored + other.pings_ignored,
+            connections_refused: self.connections_refused + other.connections_refused,
+        }
     }
 
     pub(crate) fn count_sent(&mut self, bytes: usize) {

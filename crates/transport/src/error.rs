@@ -66,6 +66,21 @@ pub enum TransportError {
         /// The address.
         address: PeerAddress,
     },
+    /// A WebSocket without TLS was to leave this machine.
+    #[error(
+        "WebSocket at {address} would be readable by everybody on the way: use a loopback address behind a proxy with TLS, \
+         or set `allows_plain_on_network`"
+    )]
+    PlainOnNetwork {
+        /// The address.
+        address: PeerAddress,
+    },
+    /// A text in a list of origins that is none.
+    #[error("`{text}` in `origins` is no origin: write a scheme and a host, such as https://game.example")]
+    WrongOrigin {
+        /// The text.
+        text: String,
+    },
     /// A transport holds as many peers as it may.
     #[error("there are {peers_max} peers already, which is the limit (`{field}`)")]
     Full {

@@ -1,7 +1,7 @@
 //! Datagrams over anything.
 //!
 //! The core takes and gives datagrams and does not know what carries them. This crate carries them: over UDP, over TCP
-//! where UDP does not get through, inside a process, or nowhere; behind one interface, [`Transport`], the same for
+//! or WebSocket where UDP does not get through, inside a process, or nowhere; behind one interface, [`Transport`], the same for
 //! clients and servers, so that whatever drives the core knows nothing else.
 //!
 //! | module | what it does |
@@ -12,6 +12,8 @@
 //! | [`memory`] | peers in one process |
 //! | [`udp`] | sockets that lose, double and reorder |
 //! | [`tcp`] | streams, cut into datagrams |
+//! | [`websocket`] | the same for browsers, one datagram a message |
+//! | [`http`] | plain requests on the port of a WebSocket |
 //! | [`dummy`] | takes everything, delivers nothing |
 //! | [`conditioner`] | a bad line on purpose, around any of them |
 //! | [`link`], [`rng`] | the model of a bad line, and the randomness that a seed reproduces |
@@ -28,16 +30,19 @@ pub mod counters;
 pub mod dummy;
 pub mod error;
 mod events;
+pub mod http;
 pub mod limits;
 pub mod link;
 pub mod memory;
 pub mod poll;
 pub mod rng;
+mod stream;
 #[cfg(target_os = "linux")]
 mod sys;
 pub mod tcp;
 pub mod transport;
 pub mod udp;
+pub mod websocket;
 
 pub use address::{AddressError, PeerAddress};
 pub use batch::{Batch, Datagram};
@@ -51,3 +56,4 @@ pub use poll::Waker;
 pub use tcp::{TcpConfig, TcpTransport};
 pub use transport::{Capabilities, CloseReason, PeerState, PeerStatus, Transport, TransportEvent};
 pub use udp::{UdpConfig, UdpTransport};
+pub use websocket::{WebSocketConfig, WebSocketTransport};

@@ -10,6 +10,7 @@ use crate::batch::Batch;
 use crate::counters::Counters;
 use crate::error::TransportError;
 use crate::poll::Waker;
+use crate::websocket::{UpgradeError, WebSocketError};
 
 /// What a transport promises about the datagrams that it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +66,9 @@ pub enum CloseReason {
     /// The peer closed it.
     #[error("the peer closed the connection")]
     ByPeer,
+    /// The peer closed it and said why.
+    #[error("the peer closed the connection with the code {0}")]
+    ByPeerWithCode(u16),
     /// It could not be made.
     #[error("the connection could not be made: {0}")]
     NotMade(io::ErrorKind),
@@ -77,6 +81,12 @@ pub enum CloseReason {
     /// The peer sent a frame that is no datagram.
     #[error("the peer does not speak this protocol: it sent a frame with the id {0}")]
     UnknownFrame(u16),
+    /// The server did not switch to WebSocket.
+    #[error("the server did not switch to WebSocket: {0}")]
+    NotUpgraded(UpgradeError),
+    /// The peer sent what a WebSocket must not.
+    #[error("the peer does not speak this protocol: {0}")]
+    NotWebSocket(WebSocketError),
     /// The peer sent no whole datagram in the time that it has for its first.
     #[error("the peer sent nothing")]
     Silent,

@@ -192,15 +192,15 @@ impl FieldValue {
     }
 }
 
+/// By the grid of the wire alone: what an object is relative to on the wire (an origin, a parent) moves the grid by less than
+/// one step, and where the grid ends, the wire is finer still.
 fn is_same_position(profile: Profile, a: [f64; 3], b: [f64; 3]) -> bool {
-    let mut counters = QuantizeCounters::default();
-    let mut quantize = |metres: [f64; 3]| (profile.codec().position)(metres, &mut counters);
-    let (a_words, b_words) = (quantize(a), quantize(b));
-    let is_finite = a.iter().chain(&b).all(|metre| metre.is_finite());
-    if a_words.raw || b_words.raw {
-        return is_finite && a_words == b_words;
-    }
-    is_finite && a_words.words.iter().zip(b_words.words).all(|(a, b)| a.abs_diff(b) <= 1)
+    let step = profile.position_step_metres();
+    a.iter().zip(b).all(|(&a, b)| match profile {
+        Profile::None => a as f32 == b as f32,
+        // Infinite distances compare as false, and so do those that are no number.
+        _ => is_neighbour(a - b, rounded(a, step) - rounded(b, step), step),
+    })
 }
 
 fn is_same_rotation(profile: Profile, a: [f32; 4], b: [f32; 4]) -> bool {
@@ -241,6 +241,21 @@ mod tests {
 
     fn turned(radians: f32) -> [f32; 4] {
         [0.0, 0.0, (radians / 2.0).sin(), (radians / 2.0).cos()]
+    }
+
+    #[test]
+    fn far_from_the_middle_of_the_world_the_grid_is_as_coarse_as_near_it() {
+        let at = |x: f64| FieldValue::Position(Profile::Standard, [x, 0.0, 0.0]);
+        for far in [0.0, 400.0, 5_000.0, -80_000.0] {
+            // An object near an origin of its own is sent in centimetres wherever that is.
+            assert_eq!(at(far + 0.003).error(&at(far)), None);
+            assert!(at(far + 0.03).error(&at(far)).is_some());
+        }
+        assert!(at(f64::NAN).error(&at(0.0)).is_some());
+        assert!(at(f64::INFINITY).error(&at(f64::INFINITY)).is_some());
+        let exact = |x: f64| FieldValue::Position(Profile::None, [x, 0.0, 0.0]);
+        assert_eq!(exact(0.1).error(&exact(f64::from(0.1f32))), None, "singles, as the wire has them");
+        assert!(exact(0.1).error(&exact(0.100_001)).is_some());
     }
 
     proptest! {

@@ -4,8 +4,10 @@ use netloom_proto::{DisconnectReason, RejectReason};
 use netloom_wire::{Alias, Tick};
 
 use crate::game::PlayerId;
+use crate::lobby::LobbyEvent;
 use crate::message::{NoticeKind, Refusal, Welcome};
 use crate::protocol::Protocol;
+use crate::validate::Reason;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +46,10 @@ pub enum ClientEvent {
     Gone(Alias),
     /// The world that there was at the beginning is here.
     Complete,
+    /// The lobby is another one: see [`Client::lobby_state`](super::Client::lobby_state).
+    LobbyChanged,
+    /// Something happened in the lobby.
+    Lobby(LobbyEvent),
     /// The answer to a claim.
     Claimed {
         /// Of which object.
@@ -55,8 +61,8 @@ pub enum ClientEvent {
     Rejected {
         /// In which step.
         step: Tick,
-        /// Why: the game's own number.
-        code: u16,
+        /// Why.
+        reason: Reason,
         /// Why, in words.
         text: String,
     },

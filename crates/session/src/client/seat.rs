@@ -11,9 +11,12 @@ use netloom_wire::{Alias, MessageBuffer, Micros, Tick};
 
 use super::ClientEvent;
 use super::inputs::Inputs;
+use crate::adapt::{Adapt, AdaptConfig, Quality};
 use crate::channel::CONTROL;
 use crate::config::ClientConfig;
 use crate::game::PlayerId;
+use crate::lobby::LobbyState;
+use crate::measured::Measured;
 use crate::message::{ToServer, Welcome};
 use crate::protocol::Protocol;
 
@@ -33,6 +36,7 @@ pub(super) struct Seat {
     pub steps_per_second: u32,
     pub replica: ReplicaClient,
     pub view: View,
+    pub lobby: Option<LobbyState>,
     input_clock: InputClock,
     /// Of the last snapshots: their tick, and the step after which they were.
     told: [(Tick, Tick); TOLD_KEPT],
@@ -41,7 +45,10 @@ pub(super) struct Seat {
     is_complete: bool,
     /// What the server was told of the delay, and when.
     viewing: Option<(u16, Micros)>,
-    now: Micros,
+    /// What the connection asks of the view, and what the user does.
+    adapt: Adapt,
+    delay: Micros,
+    delay_min: Micros,
 }
 
 impl Seat {
@@ -77,13 +84,16 @@ impl Seat {
             steps_per_second,
             replica,
             view: View::new(view)?,
+            lobby: None,
             input_clock: InputClock::new(input_clock)?,
             told: [(Tick(0), Tick(0)); TOLD_KEPT],
             told_count: 0,
             objects_at_join: welcome.objects as usize,
             is_complete: false,
             viewing: None,
-            now: Micros::ZERO,
+            adapt: Adapt::new(AdaptConfig::default())?,
+            delay: config.delay.delay,
+            delay_min: Micros::ZERO,
         })
     }
 
@@ -141,10 +151,15 @@ impl Seat {
         (is_here && !std::mem::replace(&mut self.is_complete, true)).then_some(ClientEvent::Complete)
     }
 
-    pub fn advance<I: Input>(&mut self, now: Micros, rtt: Option<Micros>, inputs: &mut Inputs<I>) {
-        self.now = now;
-        if let Some(rtt) = rtt {
-            self.view.handle_rtt(rtt);
+    pub fn advance<I: Input>(&mut self, now: Micros, measured: Option<Measured>, inputs: &mut Inputs<I>) {
+        if let Some(measured) = measured {
+            if measured.rtt > Micros::ZERO {
+                self.view.handle_rtt(measured.rtt);
+            }
+            let delay_min = self.adapt.update(now, &measured).interpolation_delay_min;
+            if delay_min != std::mem::replace(&mut self.delay_min, delay_min) {
+                self.follow_delay();
+            }
         }
         self.view.advance(now);
         if let Some(feedback) = self.replica.feedback() {
@@ -153,6 +168,24 @@ impl Seat {
         if !self.is_spectator {
             inputs.set_steps(self.input_clock.poll_steps(now, self.view.clock()));
         }
+    }
+
+    /// The delay that the user wants; the connection may ask for more.
+    pub fn set_delay(&mut self, delay: Micros) -> Result<(), SettingError> {
+        self.view.set_delay(delay)?;
+        self.delay = delay;
+        self.follow_delay();
+        Ok(())
+    }
+
+    fn follow_delay(&mut self) {
+        // Both are within the range of delays.
+        let _in_range = self.view.set_delay(self.delay.max(self.delay_min));
+    }
+
+    /// What the connection allows.
+    pub fn quality(&self) -> Quality {
+        self.adapt.quality()
     }
 
     /// The moment that the player sees, for judging shots.

@@ -8,7 +8,10 @@ use netloom_wire::{Alias, Micros};
 use super::{Room, Seat};
 use crate::channel::{CONTROL, ORDERED};
 use crate::game::{Candidate, PlayerId};
-use crate::message::{CHAT_BYTES_MAX, Refusal, ToClient};
+use crate::message::{CHAT_BYTES_MAX, Refusal, ToClient, Welcome};
+use crate::names::{NameRefused, unique_name};
+use crate::setting::SettingError;
+use crate::text::{CHAT_CHARS_MAX, clean_line};
 
 /// Somebody in a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,19 +75,33 @@ impl Room {
         self.outbox.push(peers, ORDERED, &message);
     }
 
-    /// Whether there is a seat for somebody, as far as the room is concerned.
-    pub(crate) fn check_seat(&self, candidate: &Candidate<'_>) -> Result<(), Refusal> {
-        let seats = self.seats.values();
-        let taken = seats.clone().filter(|seat| seat.is_spectator == candidate.is_spectator).count();
+    /// Whether there is a seat for somebody, as far as the room is concerned, and under which name.
+    pub(crate) fn check_seat(&self, candidate: &Candidate<'_>) -> Result<String, Refusal> {
+        let taken = self.seats.values().filter(|seat| seat.is_spectator == candidate.is_spectator).count();
         let config = &self.config;
         let max = if candidate.is_spectator { config.spectators_max } else { config.players_max };
-        if taken >= max {
+        // A lobby has seats of its own, and may have another one for whoever finds none.
+        if taken >= max && config.lobby.is_none() {
             return Err(Refusal::RoomFull);
         }
-        if !config.same_names && self.seats.values().any(|seat| &*seat.name == candidate.name) {
-            return Err(Refusal::NameTaken);
-        }
-        Ok(())
+        let names = self.seats.values().map(|seat| &*seat.name);
+        unique_name(candidate.name, names, config.duplicate_names).map_err(|refused| match refused {
+            NameRefused::Empty | NameRefused::TooLong => Refusal::BadName,
+            NameRefused::Taken => Refusal::NameTaken,
+        })
+    }
+
+    /// What a player said, fit to be heard by others; `None` if it is nothing, or too much.
+    pub(crate) fn heard(&mut self, now: Micros, player: PlayerId, text: &str) -> Option<String> {
+        let seat = self.seats.get_mut(&player)?;
+        seat.chat.take(now).ok()?;
+        let line = clean_line(text);
+        (1..=CHAT_CHARS_MAX).contains(&line.chars().count()).then_some(line)
+    }
+
+    /// Whether another message with inputs may come from a player now.
+    pub(crate) fn may_act(&mut self, now: Micros, player: PlayerId) -> bool {
+        self.seats.get_mut(&player).is_some_and(|seat| seat.inputs.take(now).is_ok())
     }
 
     /// The object that a player calls by an alias.
@@ -108,56 +125,81 @@ impl Room {
     }
 
     /// The seat that somebody gets; everybody else is told, and they of everybody.
-    pub(crate) fn sit(&mut self, player: PlayerId, name: &str, is_spectator: bool, peer: PeerId) {
+    pub(crate) fn sit(
+        &mut self,
+        now: Micros,
+        player: PlayerId,
+        name: &str,
+        is_spectator: bool,
+        peer: PeerId,
+    ) -> Result<(), SettingError> {
         let config = PeerConfig::new(player);
         let replica = self.replica.add_peer(config);
-        let seat = Seat {
-            name: name.into(),
-            is_spectator,
-            peer: Some(peer),
-            replica,
-            config,
-            follows: None,
-            viewpoint: [0.0; 3],
-            team: None,
-            view_delay: Micros::from_millis(100),
-            acked: None,
-            is_viewing: false,
-        };
+        let seat = Seat::new(now, &self.config, name, is_spectator, peer, (replica, config))?;
         self.tell_joined(player, peer, name, is_spectator);
         self.seats.insert(player, seat);
+        Ok(())
+    }
+
+    /// Says where a seat is, before everything else that was said to its connection; the name that it is known by.
+    pub(crate) fn welcome(&mut self, player: PlayerId, peer: PeerId, is_resumed: bool) -> Option<String> {
+        let seat = self.seats.get(&player)?;
+        let message = ToClient::Welcome(Welcome {
+            player: player.0,
+            is_resumed,
+            has_same_calls: true,
+            is_spectator: seat.is_spectator,
+            tick: self.replica.tick(),
+            step: self.clock.step(),
+            steps_per_second: self.config.steps_per_second as u16,
+            sends_per_second: self.config.sends_per_second as u16,
+            objects: self.replica.world().len() as u32,
+            room: &self.config.name,
+        });
+        self.outbox.push_first(peer, CONTROL, &message);
+        Some(seat.name.to_string())
     }
 
     /// A player who was away has a new connection: everything is told anew.
-    pub(crate) fn sit_again(&mut self, player: PlayerId, peer: PeerId) -> Option<ReplicaPeer> {
-        let seat = self.seats.get_mut(&player)?;
+    pub(crate) fn sit_again(
+        &mut self,
+        now: Micros,
+        player: PlayerId,
+        peer: PeerId,
+    ) -> Result<(), SettingError> {
+        let Some(seat) = self.seats.get_mut(&player) else { return Ok(()) };
         let before = seat.replica;
         self.replica.remove_peer(before);
-        seat.replica = self.replica.add_peer(seat.config);
-        (seat.peer, seat.acked, seat.is_viewing) = (Some(peer), None, false);
+        let replica = self.replica.add_peer(seat.config);
+        seat.renew(now, &self.config, peer, replica)?;
         if let Some(rewind) = &mut self.rewind {
             rewind.remove_peer(before);
         }
-        let others: Vec<(PlayerId, Box<str>, bool)> = self
-            .seats
-            .iter()
-            .filter(|(id, _)| **id != player)
-            .map(|(id, seat)| (*id, seat.name.clone(), seat.is_spectator))
-            .collect();
-        for (id, name, is_spectator) in others {
-            self.outbox.push([peer], CONTROL, &ToClient::Joined { player: id.0, is_spectator, name: &name });
-        }
-        Some(before)
+        self.tell_of_others(player, peer);
+        self.tell_lobby(peer);
+        Ok(())
     }
 
     fn tell_joined(&mut self, player: PlayerId, peer: PeerId, name: &str, is_spectator: bool) {
+        let others = self.seats.values().filter_map(|seat| seat.peer);
+        self.outbox.push(others, CONTROL, &ToClient::Joined { player: player.0, is_spectator, name });
+        self.tell_of_others(player, peer);
+    }
+
+    /// Tells somebody who else is here.
+    fn tell_of_others(&mut self, player: PlayerId, peer: PeerId) {
         let Room { seats, outbox, .. } = self;
-        let others = seats.values().filter_map(|seat| seat.peer);
-        outbox.push(others, CONTROL, &ToClient::Joined { player: player.0, is_spectator, name });
-        for (id, seat) in seats.iter() {
+        for (id, seat) in seats.iter().filter(|(id, _)| **id != player) {
             let Seat { is_spectator, .. } = *seat;
             let message = ToClient::Joined { player: id.0, is_spectator, name: &seat.name };
             outbox.push([peer], CONTROL, &message);
+        }
+    }
+
+    /// Whether snapshots to a player wait.
+    pub(crate) fn set_held(&mut self, player: PlayerId, is_held: bool) {
+        if let Some(seat) = self.seats.get_mut(&player) {
+            seat.is_held = is_held;
         }
     }
 
@@ -169,8 +211,9 @@ impl Room {
     }
 
     /// A player is gone for good.
-    pub(crate) fn stand_up(&mut self, player: PlayerId) {
+    pub(crate) fn stand_up(&mut self, now: Micros, player: PlayerId) {
         let Some(seat) = self.seats.remove(&player) else { return };
+        self.leave_lobby(now, player);
         self.replica.remove_peer(seat.replica);
         if let Some(rewind) = &mut self.rewind {
             rewind.remove_peer(seat.replica);

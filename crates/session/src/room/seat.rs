@@ -5,6 +5,12 @@ use netloom_replica::server::{PeerConfig, ReplicaPeer};
 use netloom_replica::world::{ObjectIndex, TeamId};
 use netloom_wire::{Micros, Tick};
 
+use crate::adapt::Adapt;
+use crate::config::RoomConfig;
+use crate::health::Health;
+use crate::setting::SettingError;
+use crate::validate::{ActionRate, RateRule, Suspicion};
+
 /// Snapshots of one tick to one peer: their numbers have so many bits.
 const PART_BITS: u32 = 6;
 
@@ -24,17 +30,84 @@ pub(crate) struct Seat {
     pub team: Option<TeamId>,
     /// How far behind the player's view is, as the client says.
     pub view_delay: Micros,
+    /// What the player gets, by how the connection is, and whether it can be kept.
+    pub adapt: Adapt,
+    pub health: Health,
+    /// Parts of a snapshot that are due, in percent: one goes out at 100.
+    pub due_percent: u32,
+    pub is_due: bool,
+    /// Refused inputs, and lines of chat.
+    pub suspicion: Suspicion,
+    pub chat: ActionRate,
+    pub inputs: ActionRate,
     /// The newest tick of which the client is known to have a snapshot.
     pub acked: Option<Tick>,
     /// Whether the client said that it is ready for snapshots: one that comes before the welcome would be acknowledged by
     /// the connection and never read.
     pub is_viewing: bool,
+    /// Whether older bytes wait in this process.
+    pub is_held: bool,
 }
 
 impl Seat {
-    /// The connection, if it is ready for snapshots.
+    /// A seat, for somebody whose connection is new.
+    pub fn new(
+        now: Micros,
+        room: &RoomConfig,
+        name: &str,
+        is_spectator: bool,
+        peer: PeerId,
+        (replica, config): (ReplicaPeer, PeerConfig),
+    ) -> Result<Seat, SettingError> {
+        Ok(Seat {
+            name: name.into(),
+            is_spectator,
+            peer: Some(peer),
+            replica,
+            config,
+            follows: None,
+            viewpoint: [0.0; 3],
+            team: None,
+            view_delay: Micros::from_millis(100),
+            adapt: Adapt::new(room.adapt)?,
+            health: Health::new(room.health, now)?,
+            due_percent: 0,
+            is_due: false,
+            suspicion: Suspicion::new(room.suspicion, now)?,
+            chat: ActionRate::new(room.chat, now)?,
+            inputs: ActionRate::new(input_rate(room), now)?,
+            acked: None,
+            is_viewing: false,
+            is_held: false,
+        })
+    }
+
+    /// Another connection of the same player: nothing is known of it.
+    pub fn renew(
+        &mut self,
+        now: Micros,
+        room: &RoomConfig,
+        peer: PeerId,
+        replica: ReplicaPeer,
+    ) -> Result<(), SettingError> {
+        (self.peer, self.replica, self.acked, self.is_viewing) = (Some(peer), replica, None, false);
+        (self.adapt, self.health) = (Adapt::new(room.adapt)?, Health::new(room.health, now)?);
+        Ok(())
+    }
+
+    /// Whether a snapshot is due in this tick, of which the player gets so many percent.
+    pub fn spend_percent(&mut self, percent: u32) -> bool {
+        self.due_percent += percent;
+        let is_due = self.due_percent >= 100;
+        if is_due {
+            self.due_percent -= 100;
+        }
+        is_due
+    }
+
+    /// The connection, if it is to get snapshots now.
     pub fn viewer(&self) -> Option<PeerId> {
-        self.peer.filter(|_| self.is_viewing)
+        self.peer.filter(|_| self.is_viewing && !self.is_held)
     }
 }
 
@@ -46,4 +119,10 @@ pub(super) fn sequence(tick: Tick, part: u32) -> Option<u64> {
 /// The tick of a snapshot with this number.
 pub(super) fn tick_of(sequence: u64) -> Tick {
     Tick((sequence >> PART_BITS) as u32)
+}
+
+/// How many messages with inputs a client may send: one for every step, and half as many again.
+fn input_rate(room: &RoomConfig) -> RateRule {
+    let steps = room.steps_per_second;
+    RateRule { per_second: RateRule::INPUTS.per_second.max(steps + steps / 2), ..RateRule::INPUTS }
 }

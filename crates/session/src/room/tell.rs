@@ -10,9 +10,12 @@ use netloom_wire::{Micros, Tick};
 
 use super::seat::{sequence, tick_of};
 use super::{Room, RoomCounters, Seat};
+use crate::adapt::Quality;
 use crate::channel::{ORDERED, UNRELIABLE};
 use crate::game::{PlayerId, Rejected};
+use crate::measured::Measured;
 use crate::message::{ToClient, kind};
+use crate::validate::{self, RejectedMessage, Verdict};
 
 /// What a datagram costs besides what is in it: IP and UDP headers, packet header, tag and frame.
 const OVERHEAD_BYTES: u64 = 28 + 32;
@@ -42,10 +45,22 @@ impl Room {
     pub(crate) fn tell(&mut self, telling: &mut Telling<'_>) -> Result<(), WorldError> {
         let tick = self.replica.begin_tick()?;
         let interval = Micros(1_000_000 / u64::from(self.config.sends_per_second));
-        let Room { replica, seats, .. } = self;
-        for seat in seats.values_mut() {
-            let Some(peer) = seat.viewer() else { continue };
-            let Some(allowance) = telling.endpoint.allowance(peer) else { continue };
+        let now = self.clock.time();
+        let Room { replica, seats, unfit, .. } = self;
+        for (player, seat) in seats.iter_mut() {
+            let Some(stats) = seat.peer.and_then(|peer| telling.endpoint.stats(peer)) else { continue };
+            let measured = Measured::from(&stats);
+            let quality = seat.adapt.update(now, &measured);
+            if replica.progress(seat.replica).is_some_and(|progress| progress.held < progress.total) {
+                seat.health.begin_grace();
+            }
+            if let Some(found) = seat.health.update(now, &measured) {
+                unfit.push((*player, found));
+            }
+            seat.is_due = seat.viewer().is_some() && seat.spend_percent(quality.rate.percent());
+            if !seat.is_due {
+                continue;
+            }
             let place = match seat.follows.and_then(|object| replica.world().object(object)) {
                 Some(object) => object.position(),
                 None => seat.viewpoint,
@@ -57,8 +72,8 @@ impl Room {
             }
             let limit =
                 if telling.bytes_per_second_max == 0 { u64::MAX } else { telling.bytes_per_second_max };
-            let rate = allowance.rate_bytes_per_second.min(limit);
-            replica.select(seat.replica, budget_bytes(rate, interval, allowance.pending_bytes));
+            let rate = stats.rate_bytes_per_second.min(limit);
+            replica.select(seat.replica, budget_bytes(rate, interval, stats.pending_bytes));
         }
         replica.encode();
         for seat in self.seats.values_mut() {
@@ -131,9 +146,23 @@ impl Room {
     pub(crate) fn reject(&mut self, player: PlayerId, step: Tick, rejected: &Rejected) {
         self.counters.rejected_inputs += 1;
         self.touch_owned(player);
-        let peer = self.seats.get(&player).and_then(|seat| seat.peer);
-        let message = ToClient::Rejected { step, code: rejected.code, text: rejected.text() };
-        self.outbox.push(peer, ORDERED, &message);
+        let now = self.clock.time();
+        let Some(seat) = self.seats.get_mut(&player) else { return };
+        let of_step = validate::Rejected { step, reason: rejected.reason };
+        match seat.suspicion.handle(now, of_step) {
+            Some(Verdict::Kick) => self.kicked.push((player, format!("too often: {}", rejected.reason))),
+            Some(Verdict::Warn) => {
+                tracing::warn!(player = player.0, reason = %rejected.reason, "suspicious inputs")
+            }
+            None => {}
+        }
+        let message = ToClient::Rejected(RejectedMessage::new(of_step, rejected.text()));
+        self.outbox.push(seat.peer, ORDERED, &message);
+    }
+
+    /// What a player gets now, by how the connection is.
+    pub fn quality(&self, player: PlayerId) -> Option<Quality> {
+        self.seats.get(&player).map(|seat| seat.adapt.quality())
     }
 
     /// What is known of everybody's time, for shots: asks for the round trip, and how long inputs wait.
@@ -182,7 +211,7 @@ fn send_snapshots(
     telling: &mut Telling<'_>,
     counters: &mut RoomCounters,
 ) {
-    let Some(peer) = seat.viewer() else { return };
+    let Some(peer) = seat.viewer().filter(|_| seat.is_due) else { return };
     let room = telling.endpoint.whole_message_max().min(telling.buffer.len());
     telling.buffer[0] = kind::SNAPSHOT;
     for number in (0..).map_while(|part| sequence(tick, part)) {

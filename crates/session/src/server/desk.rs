@@ -17,8 +17,9 @@ use super::hall::{Ended, Hall};
 use super::{Events, ServerEvent};
 use crate::channel::{CONTROL, INPUT, UNRELIABLE};
 use crate::config::ServerConfig;
+use crate::discovery::is_code;
 use crate::game::{Candidate, PlayerId, cut};
-use crate::message::{Hello, NoticeKind, Refusal, ToClient, ToServer, Welcome};
+use crate::message::{Hello, NoticeKind, Refusal, ToClient, ToServer};
 use crate::outbox::Outbox;
 use crate::room::{RoomId, Telling};
 
@@ -28,6 +29,9 @@ const FAREWELL: Micros = Micros::from_millis(500);
 const NONSENSE_WINDOW: Micros = Micros::from_secs(10);
 /// The delay of a view is within these, whatever the client says.
 const VIEW_DELAY_MS_MAX: u16 = 500;
+
+/// Addresses that wait to be polled: only drivers with streams do.
+const CLOSED_MAX: usize = 4_096;
 
 /// What the desk counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,6 +97,8 @@ pub(super) struct Desk {
     players: u32,
     bans: BTreeSet<IpAddr>,
     outbox: Outbox,
+    /// Addresses whose connection has ended.
+    closed: Vec<SocketAddr>,
     events: Events,
     counters: DeskCounters,
     greeting_timeout: Micros,
@@ -114,6 +120,7 @@ impl Desk {
             players: 0,
             bans: BTreeSet::new(),
             outbox: Outbox::default(),
+            closed: Vec::new(),
             events: Events::default(),
             counters: DeskCounters::default(),
             greeting_timeout: config.greeting_timeout,
@@ -157,6 +164,22 @@ impl Desk {
         self.links.iter().flatten().find(is_theirs).map(|link| link.peer)
     }
 
+    /// Who has a connection.
+    pub fn seated(&self) -> impl Iterator<Item = (PlayerId, PeerId)> {
+        self.links.iter().flatten().filter_map(|link| match link.place {
+            Place::Seated(seated) => Some((seated.player, link.peer)),
+            _ => None,
+        })
+    }
+
+    pub fn set_held(&mut self, player: PlayerId, is_held: bool) {
+        self.halls.iter_mut().for_each(|hall| hall.room.set_held(player, is_held));
+    }
+
+    pub fn poll_closed(&mut self) -> Option<SocketAddr> {
+        self.closed.pop()
+    }
+
     fn link(&mut self, peer: PeerId) -> Option<&mut Link> {
         self.links.get_mut(peer.index())?.as_mut().filter(|link| link.peer == peer)
     }
@@ -194,8 +217,11 @@ impl Desk {
     /// A connection ended. Whoever may come back keeps the seat for a while.
     pub fn handle_disconnected(&mut self, now: Micros, peer: PeerId, reason: DisconnectReason) {
         let Some(link) = self.link(peer) else { return };
-        let place = link.place;
+        let (place, address) = (link.place, link.address);
         self.links[peer.index()] = None;
+        if self.closed.len() < CLOSED_MAX {
+            self.closed.extend(address);
+        }
         match place {
             Place::Seated(seated) => self.lose(now, peer, seated, reason),
             // Taken up, and lost before it could say so.
@@ -210,7 +236,7 @@ impl Desk {
             DisconnectReason::Timeout | DisconnectReason::Undeliverable | DisconnectReason::Resumed
         );
         if !may_return || self.resume_window == Micros::ZERO {
-            return self.leave(seated, reason);
+            return self.leave(now, seated, reason);
         }
         let Seated { room, player } = seated;
         self.away.push(Away { seated, peer, reason, until: now + self.resume_window });
@@ -220,10 +246,10 @@ impl Desk {
         }
     }
 
-    fn leave(&mut self, Seated { room, player }: Seated, reason: DisconnectReason) {
+    fn leave(&mut self, now: Micros, Seated { room, player }: Seated, reason: DisconnectReason) {
         self.events.push(ServerEvent::Left { room, player, reason });
         if let Some(hall) = self.hall_mut(room) {
-            hall.leave(player);
+            hall.leave(now, player);
         }
     }
 
@@ -231,7 +257,7 @@ impl Desk {
     pub fn handle_time(&mut self, now: Micros) {
         while let Some(at) = self.away.iter().position(|away| now >= away.until) {
             let away = self.away.swap_remove(at);
-            self.leave(away.seated, away.reason);
+            self.leave(now, away.seated, away.reason);
         }
         if now < self.greetings_due {
             return;
@@ -294,10 +320,12 @@ impl Desk {
             (ToServer::Unread(tick), _) => hall.room.handle_unread(player, tick),
             (ToServer::Mismatch(region), _) => hall.room.handle_mismatch(player, region),
             (ToServer::Claim { object, is_wanted }, _) => hall.claim(player, object, is_wanted),
+            (ToServer::Write { object, field, value }, _) => return hall.write(player, object, field, value),
             (ToServer::Viewing(ms), _) => {
                 hall.room.handle_viewing(player, Micros::from_millis(ms.min(VIEW_DELAY_MS_MAX).into()));
             }
-            (ToServer::Chat { to_team, text }, _) => hall.chat(player, to_team, text),
+            (ToServer::Chat { to_team, text }, _) => hall.chat(now, player, to_team, text),
+            (ToServer::Lobby(command), _) => return hall.room.handle_lobby(now, player, command),
             _ => return false,
         }
         true
@@ -320,7 +348,7 @@ impl Desk {
     /// Somebody says who they are.
     fn greet(&mut self, now: Micros, peer: PeerId, seat: Option<Seated>, hello: &Hello<'_>) {
         if let Some(seated) = seat {
-            return self.seat_again(now, peer, seated, hello);
+            return self.seat_again(now, peer, seated);
         }
         if let Some(reason) = self.stopped.clone() {
             return self.refuse(now, peer, Refusal::RoomClosed, &reason);
@@ -335,33 +363,39 @@ impl Desk {
         let candidate =
             Candidate { name: hello.name, is_spectator: hello.is_spectator, ticket: hello.ticket };
         let Some(hall) = self.hall_mut(room) else { return };
-        if let Err((refusal, text)) = hall.admit(&candidate) {
-            return self.refuse(now, peer, refusal, &text);
-        }
+        let name = match hall.admit(&candidate) {
+            Ok(name) => name,
+            Err((refusal, text)) => return self.refuse(now, peer, refusal, &text),
+        };
         self.players += 1;
         let player = PlayerId(self.players);
-        self.welcome(peer, Seated { room, player }, hello, false);
         let Some(hall) = self.hall_mut(room) else { return };
-        hall.room.sit(player, hello.name, hello.is_spectator, peer);
-        hall.join(player);
+        if let Err((refusal, text)) = hall.sit(now, player, &name, hello.is_spectator, peer) {
+            return self.refuse(now, peer, refusal, &text);
+        }
+        self.welcome(peer, Seated { room, player }, false);
+        if let Some(hall) = self.hall_mut(room) {
+            hall.join(player);
+        }
     }
 
-    fn seat_again(&mut self, now: Micros, peer: PeerId, seated: Seated, hello: &Hello<'_>) {
+    fn seat_again(&mut self, now: Micros, peer: PeerId, seated: Seated) {
         let Seated { room, player } = seated;
-        if self.hall_mut(room).is_none() {
+        let sat = self.hall_mut(room).map(|hall| hall.room.sit_again(now, player, peer));
+        if !matches!(sat, Some(Ok(()))) {
             return self.refuse(now, peer, Refusal::RoomClosed, &Refusal::RoomClosed.to_string());
         }
-        self.welcome(peer, seated, hello, true);
+        self.welcome(peer, seated, true);
         if let Some(hall) = self.hall_mut(room) {
-            hall.room.sit_again(player, peer);
             hall.come_back(player);
         }
     }
 
-    /// The room of this name, or the first with a free seat if none is named.
+    /// The room of this name or code, or the first with a free seat if none is named.
     fn room_for(&self, name: &str) -> Option<RoomId> {
         if !name.is_empty() {
-            return self.room_named(name);
+            let coded = || self.halls().find(|hall| is_code(name, &hall.room.config().code));
+            return self.room_named(name).or_else(|| coded().map(|hall| hall.room.id()));
         }
         let open = self.halls.iter().filter(|hall| hall.ended().is_none()).map(|hall| &hall.room);
         let free = open.clone().find(|room| room.player_count() < room.config().players_max);
@@ -369,30 +403,14 @@ impl Desk {
     }
 
     /// Says where the seat is. This comes before everything else that the room says.
-    fn welcome(&mut self, peer: PeerId, seated: Seated, hello: &Hello<'_>, is_resumed: bool) {
-        let Seated { room: room_id, player } = seated;
-        let Some(hall) = self.halls.iter_mut().find(|hall| hall.room.id() == room_id) else { return };
-        let (config, is_spectator) = (hall.room.config().clone(), hello.is_spectator);
-        let (tick, step) = (hall.room.tick(), hall.room.step());
-        let objects = hall.room.world().len() as u32;
-        let message = ToClient::Welcome(Welcome {
-            player: player.0,
-            is_resumed,
-            has_same_calls: true,
-            is_spectator,
-            tick,
-            step,
-            steps_per_second: config.steps_per_second as u16,
-            sends_per_second: config.sends_per_second as u16,
-            objects,
-            room: &config.name,
-        });
-        hall.room.outbox().push([peer], CONTROL, &message);
+    fn welcome(&mut self, peer: PeerId, seated: Seated, is_resumed: bool) {
+        let Seated { room, player } = seated;
+        let Some(hall) = self.hall_mut(room) else { return };
+        let Some(name) = hall.room.welcome(player, peer, is_resumed) else { return };
         if let Some(link) = self.link(peer) {
             link.place = Place::Seated(seated);
         }
-        let name = hello.name.to_owned();
-        self.events.push(ServerEvent::Joined { room: room_id, player, name, is_resumed });
+        self.events.push(ServerEvent::Joined { room, player, name, is_resumed });
     }
 
     fn refuse(&mut self, now: Micros, peer: PeerId, reason: Refusal, text: &str) {
@@ -416,7 +434,7 @@ impl Desk {
         self.is_someone_leaving = true;
         self.outbox.push([peer], CONTROL, &ToClient::Notice { kind, text: cut(text) });
         if let Place::Seated(seated) = place {
-            self.leave(seated, reason);
+            self.leave(now, seated, reason);
         }
     }
 
@@ -427,7 +445,7 @@ impl Desk {
         }
         let Some(at) = self.away.iter().position(|away| away.seated.player == player) else { return false };
         let away = self.away.swap_remove(at);
-        self.leave(away.seated, DisconnectReason::Kicked);
+        self.leave(now, away.seated, DisconnectReason::Kicked);
         true
     }
 
@@ -454,7 +472,7 @@ impl Desk {
             self.dismiss(now, link.peer, DisconnectReason::Shutdown, NoticeKind::Shutdown, reason);
         }
         while let Some(away) = self.away.pop() {
-            self.leave(away.seated, DisconnectReason::Shutdown);
+            self.leave(now, away.seated, DisconnectReason::Shutdown);
         }
     }
 
@@ -466,6 +484,12 @@ impl Desk {
         for at in 0..self.halls.len() {
             while let Some((player, reason)) = self.halls[at].room.poll_kicked() {
                 self.kick(now, player, &reason);
+            }
+            while let Some((player, unfit)) = self.halls[at].room.poll_unfit() {
+                let Some(peer) = self.peer_of(player) else { continue };
+                tracing::warn!(player = player.0, %unfit, "a peer cannot be kept");
+                let text = unfit.to_string();
+                self.dismiss(now, peer, unfit.disconnect_reason(), NoticeKind::SlowConsumer, &text);
             }
         }
         while let Some(at) = self.halls.iter().position(|hall| hall.ended().is_some()) {

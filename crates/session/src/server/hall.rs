@@ -1,12 +1,13 @@
 //! A room with its game, as the server runs it.
 
-use netloom_proto::Endpoint;
-use netloom_wire::Micros;
+use netloom_proto::{Endpoint, PeerId};
+use netloom_wire::{Alias, Micros};
 
 use crate::game::{Candidate, Denied, PlayerId};
 use crate::host::{Host, Panicked, guarded, step_length};
+use crate::lobby::LobbyRefused;
 use crate::message::Refusal;
-use crate::room::{Room, RoomError, Telling};
+use crate::room::{LobbyTurn, Room, RoomError, Telling};
 
 /// A room and its game.
 pub(crate) struct Hall {
@@ -14,6 +15,8 @@ pub(crate) struct Hall {
     host: Box<dyn Host>,
     /// Why it ended, if it did.
     ended: Option<Ended>,
+    /// Scratch: what the lobby decided.
+    turns: Vec<LobbyTurn>,
 }
 
 /// How a room ended.
@@ -36,7 +39,7 @@ impl Hall {
             Ok(started) => started.map_err(RoomError::Game)?,
             Err(Panicked(text)) => return Err(RoomError::Game(text.into())),
         }
-        Ok(Hall { room, host, ended: None })
+        Ok(Hall { room, host, ended: None, turns: Vec::new() })
     }
 
     /// How it ended, if it did.
@@ -49,7 +52,7 @@ impl Hall {
         if self.ended.is_some() {
             return None;
         }
-        let Hall { room, host, ended } = self;
+        let Hall { room, host, ended, .. } = self;
         let result = match guarded(|| callback(&mut **host, room)) {
             Ok(result) => Some(result),
             Err(Panicked(text)) => {
@@ -70,16 +73,40 @@ impl Hall {
     }
 
     /// Whether somebody may have a seat.
-    pub fn admit(&mut self, candidate: &Candidate<'_>) -> Result<(), (Refusal, String)> {
+    pub fn admit(&mut self, candidate: &Candidate<'_>) -> Result<String, (Refusal, String)> {
         if let Some(ended) = &self.ended {
             return Err((Refusal::RoomClosed, ended.reason.clone()));
         }
-        self.room.check_seat(candidate).map_err(|refusal| (refusal, refusal.to_string()))?;
-        match self.call(|host, room| host.admit(room, candidate)) {
-            Some(Ok(())) => Ok(()),
+        let name = self.room.check_seat(candidate).map_err(|refusal| (refusal, refusal.to_string()))?;
+        let named = Candidate { name: &name, ..*candidate };
+        match self.call(|host, room| host.admit(room, &named)) {
+            Some(Ok(())) => Ok(name),
             Some(Err(Denied(text))) => Err((Refusal::Denied, text)),
             None => Err((Refusal::RoomClosed, Refusal::RoomClosed.to_string())),
         }
+    }
+
+    /// Gives somebody a seat.
+    pub fn sit(
+        &mut self,
+        now: Micros,
+        player: PlayerId,
+        name: &str,
+        is_spectator: bool,
+        peer: PeerId,
+    ) -> Result<(), (Refusal, String)> {
+        let joined = self.room.join_lobby(now, player, name, is_spectator).map_err(|refused| {
+            let refusal = match refused {
+                LobbyRefused::Full => Refusal::RoomFull,
+                LobbyRefused::NameTaken => Refusal::NameTaken,
+                LobbyRefused::NameEmpty | LobbyRefused::NameTooLong => Refusal::BadName,
+                _ => Refusal::Denied,
+            };
+            (refusal, refused.to_string())
+        })?;
+        let (is_spectator, name) = joined.unwrap_or_else(|| (is_spectator, name.to_owned()));
+        let sat = self.room.sit(now, player, &name, is_spectator, peer);
+        sat.map_err(|error| (Refusal::RoomClosed, error.to_string()))
     }
 
     /// Somebody has a seat.
@@ -108,26 +135,57 @@ impl Hall {
     }
 
     /// Somebody is gone for good.
-    pub fn leave(&mut self, player: PlayerId) {
+    pub fn leave(&mut self, now: Micros, player: PlayerId) {
         self.host.close_inputs(player);
-        self.room.stand_up(player);
+        self.room.stand_up(now, player);
         self.call(|host, room| host.leave(room, player));
     }
 
     /// What a player does; whether that could be read.
     pub fn handle_inputs(&mut self, player: PlayerId, payload: &[u8], now: Micros) -> bool {
-        self.host.handle_inputs(player, payload, now).is_ok()
+        self.room.may_act(now, player) && self.host.handle_inputs(player, payload, now).is_ok()
     }
 
     /// A player says something.
-    pub fn chat(&mut self, player: PlayerId, to_team: bool, text: &str) {
-        if self.call(|host, room| host.chat(room, player, text)) == Some(true) {
-            self.room.say(Some(player), to_team, text);
+    pub fn chat(&mut self, now: Micros, player: PlayerId, to_team: bool, text: &str) {
+        let Some(text) = self.room.heard(now, player, text) else { return };
+        let is_heard = self.call(|host, room| host.chat(room, player, &text)) == Some(true);
+        if is_heard && !self.room.chat_in_lobby(now, player, to_team, &text) {
+            self.room.say(Some(player), to_team, &text);
         }
     }
 
+    /// The lobby moves on, and the game hears what concerns it.
+    fn update_lobby(&mut self, now: Micros) {
+        let mut turns = std::mem::take(&mut self.turns);
+        self.room.update_lobby(now, &mut turns);
+        for turn in turns.drain(..) {
+            match turn {
+                LobbyTurn::Started => drop(self.call(|host, room| host.begin(room))),
+                LobbyTurn::Stopped => drop(self.call(|host, room| host.finish(room))),
+                LobbyTurn::Role(player) => {
+                    self.host.close_inputs(player);
+                    self.open_inputs(player);
+                    self.call(|host, room| host.change_role(room, player));
+                }
+            }
+        }
+        self.turns = turns;
+    }
+
+    /// A player sets a field; whether the message made sense.
+    pub fn write(&mut self, player: PlayerId, alias: Alias, field: u8, value: &[u8]) -> bool {
+        let Ok(wish) = self.room.read_write(player, alias, field, value) else { return false };
+        let Some(set) = wish else { return true };
+        let is_agreed = self.call(|host, room| host.write(room, player, &set)) == Some(true);
+        if let Err(refused) = self.room.write_for(player, &set, is_agreed) {
+            tracing::debug!(player = player.0, %refused, "a client's write has no effect");
+        }
+        true
+    }
+
     /// A player asks for an object.
-    pub fn claim(&mut self, player: PlayerId, alias: netloom_wire::Alias, is_wanted: bool) {
+    pub fn claim(&mut self, player: PlayerId, alias: Alias, is_wanted: bool) {
         let granted = self.room.object_called(player, alias).is_some_and(|object| {
             self.call(|host, room| host.claim(room, player, object, is_wanted)) == Some(true)
                 && self.room.hand_over(player, object, is_wanted)
@@ -137,6 +195,7 @@ impl Hall {
 
     /// Makes the steps that are due, and tells of them.
     pub fn run(&mut self, now: Micros, telling: &mut Telling<'_>) {
+        self.update_lobby(now);
         self.room.handle_time(now);
         while self.ended.is_none() && self.room.poll_step() {
             self.set_timings(telling.endpoint);

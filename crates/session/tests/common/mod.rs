@@ -11,6 +11,7 @@ use netloom_session::config::{ClientConfig, RoomConfig, ServerConfig};
 use netloom_session::random::Random;
 use netloom_session::replicated::Replicated;
 use netloom_session::{Client, Command, Game, GameError, PlayerId, Protocol, Rejected, Room, RoomId, Server};
+use netloom_wire::schema::Value;
 use netloom_wire::{BitReader, BitWriter, Micros, ReadError};
 
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
@@ -25,6 +26,8 @@ pub struct Cube {
 pub struct Walker {
     #[replicated(position)]
     pub at: [f32; 3],
+    #[replicated(range = 0..=9, client_writes)]
+    pub mood: u8,
 }
 
 pub fn protocol() -> Protocol {
@@ -126,6 +129,17 @@ impl Game for Cubes {
         self.cubes.first() == Some(&object)
     }
 
+    fn write(&mut self, _: &mut Room, player: PlayerId, _: ObjectIndex, _: usize, value: Value<'_>) -> bool {
+        let walker = self.walkers.iter_mut().find(|walker| walker.0 == player);
+        match (walker, value) {
+            (Some((_, _, walker)), Value::Word(mood)) if mood != 9 => {
+                walker.mood = mood as u8;
+                true
+            }
+            _ => false,
+        }
+    }
+
     fn chat(&mut self, _: &mut Room, _: PlayerId, text: &str) -> bool {
         !text.contains("darn")
     }
@@ -154,8 +168,9 @@ pub struct Seen {
     pub events: Vec<ClientEvent>,
     pub keys: Keys,
     pub corrections: usize,
-    /// Whether its datagrams get through.
+    /// Whether its datagrams get through, and how many of them do not.
     pub is_plugged: bool,
+    pub loss: f32,
 }
 
 impl Seen {
@@ -221,12 +236,15 @@ impl Net {
             keys,
             corrections: 0,
             is_plugged: true,
+            loss: 0.0,
         });
         number
     }
 
     fn fly(&mut self, from: SocketAddr, to: SocketAddr, bytes: Vec<u8>) {
-        if self.random.between(0.0, 1.0) >= self.loss {
+        let of_client = self.clients.iter().find(|seen| seen.address == from || seen.address == to);
+        let loss = self.loss.max(of_client.map_or(0.0, |seen| seen.loss));
+        if self.random.between(0.0, 1.0) >= loss {
             self.flying.push_back(Flying { due: self.now + self.latency, from, to, bytes });
         }
     }

@@ -1,4 +1,7 @@
 //! One direction: the link decides when a datagram arrives, and here it waits for that.
+//!
+//! How many are on their way at once depends on the line and on the game, and is mostly few. So there is room for few, which
+//! doubles when it is needed up to the bound, and stays.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -18,12 +21,17 @@ pub(super) enum Admission {
     NoRoom,
 }
 
+/// Datagrams for which there is room from the start.
+const SLOTS_AT_FIRST: usize = 64;
+
 #[derive(Debug)]
 pub(super) struct Direction {
     pub link: Link,
     is_stream: bool,
-    slots: Box<[Datagram]>,
+    slots: Vec<Datagram>,
     free: Vec<usize>,
+    in_flight_max: usize,
+    mtu_bytes: usize,
     // (arrival, order of sending, slot): the order breaks ties.
     on_their_way: BinaryHeap<Reverse<(Micros, u64, usize)>>,
     order: u64,
@@ -33,20 +41,44 @@ pub(super) struct Direction {
 
 impl Direction {
     pub fn new(link: Link, is_stream: bool, in_flight_max: usize, mtu_bytes: usize) -> Direction {
-        Direction {
+        let mut direction = Direction {
             link,
             is_stream,
-            slots: (0..in_flight_max).map(|_| Datagram::new(mtu_bytes)).collect(),
-            free: (0..in_flight_max).collect(),
-            on_their_way: BinaryHeap::with_capacity(in_flight_max),
+            slots: Vec::new(),
+            free: Vec::new(),
+            in_flight_max,
+            mtu_bytes,
+            on_their_way: BinaryHeap::new(),
             order: 0,
-            newest_arrivals: HashMap::with_capacity(if is_stream { in_flight_max } else { 0 }),
+            newest_arrivals: HashMap::new(),
+        };
+        direction.grow_to(SLOTS_AT_FIRST.min(in_flight_max));
+        direction
+    }
+
+    /// Makes room for as many datagrams, and for all that is noted about them.
+    fn grow_to(&mut self, slots: usize) {
+        let more = slots.saturating_sub(self.slots.len());
+        self.free.reserve(slots.saturating_sub(self.free.len()));
+        self.free.extend(self.slots.len()..slots);
+        self.slots.reserve_exact(more);
+        self.slots.extend((0..more).map(|_| Datagram::new(self.mtu_bytes)));
+        self.on_their_way.reserve(slots.saturating_sub(self.on_their_way.len()));
+        if self.is_stream {
+            self.newest_arrivals.reserve(slots.saturating_sub(self.newest_arrivals.len()));
         }
+    }
+
+    fn take_slot(&mut self) -> Option<usize> {
+        if self.free.is_empty() {
+            self.grow_to((2 * self.slots.len()).min(self.in_flight_max));
+        }
+        self.free.pop()
     }
 
     /// How many datagrams may be on their way.
     pub fn in_flight_max(&self) -> usize {
-        self.slots.len()
+        self.in_flight_max
     }
 
     /// When the next datagram arrives.
@@ -72,7 +104,7 @@ impl Direction {
     fn admit_datagram(&mut self, now: Micros, datagram: &Datagram, is_unplugged: bool) -> Admission {
         let [first, second] = self.link.admit(now, datagram.bytes().len(), is_unplugged);
         for mut arrival in [first, second].into_iter().flatten() {
-            let Some(slot) = self.free.pop() else {
+            let Some(slot) = self.take_slot() else {
                 self.link.counters.lost_queue += 1;
                 continue;
             };
@@ -91,7 +123,7 @@ impl Direction {
         if is_unplugged {
             return Admission::NoRoom;
         }
-        let Some(slot) = self.free.pop() else {
+        let Some(slot) = self.take_slot() else {
             return Admission::NoRoom;
         };
         let peer = datagram.address();
@@ -210,6 +242,24 @@ mod tests {
         assert!(direction.holds(PeerAddress::Memory(1)) && !direction.holds(PeerAddress::Memory(2)));
         assert_eq!(drain(&mut direction).len(), 2);
         assert_eq!(direction.admit(Micros::from_secs(1), &datagram(1, 2), false), Admission::Taken);
+    }
+
+    #[test]
+    fn room_is_made_when_it_is_needed_up_to_the_bound_and_stays() {
+        let mut direction = stream(0.0, 300);
+        assert_eq!(direction.slots.len(), 64, "a calm line needs little");
+        for round in 0..2 {
+            let before = netloom_count::allocations();
+            for number in 0..400 {
+                // Every one from another peer, which takes the most that is noted.
+                let is_taken = direction.admit(Micros::from_secs(round), &datagram(number, number), false);
+                assert_eq!(is_taken == Admission::Taken, number < 300);
+            }
+            // Making the datagrams allocates, one each.
+            assert!(round == 0 || netloom_count::allocations() - before == 400, "warm, and allocating");
+            assert_eq!(direction.slots.len(), 300);
+            assert_eq!(drain(&mut direction).len(), 300);
+        }
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 mod conditioner;
 mod endpoint;
+mod http;
 mod rig;
 mod suite;
 mod tcp;
 mod udp;
+mod websocket;
+mod websocket_peers;

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use netloom_transport::{
     Batch, Conditioner, ConditionerConfig, MemoryConfig, MemoryNetwork, Micros, PeerAddress, TcpConfig,
-    TcpTransport, Transport, TransportEvent, UdpConfig, UdpTransport, preset,
+    TcpTransport, Transport, TransportEvent, UdpConfig, UdpTransport, WebSocketConfig, WebSocketTransport,
+    preset,
 };
 
 /// Far beyond what any of this takes, even on a busy machine.
@@ -116,6 +117,22 @@ pub fn tcp_v6() -> Rig {
     )
 }
 
+fn websocket_at(bind: &str) -> Rig {
+    let server = WebSocketTransport::listen(address(bind), WebSocketConfig::default()).unwrap();
+    Rig::new(
+        Box::new(server),
+        Box::new(|server| Box::new(WebSocketTransport::connect(server, WebSocketConfig::default()).unwrap())),
+    )
+}
+
+pub fn websocket() -> Rig {
+    websocket_at("127.0.0.1:0")
+}
+
+pub fn websocket_v6() -> Rig {
+    websocket_at("[::1]:0")
+}
+
 /// Both ends behind the line of this name.
 pub fn on_a_line(rig: Rig, name: &str) -> Rig {
     let line = preset(name).unwrap();
@@ -137,4 +154,8 @@ pub fn conditioned_udp() -> Rig {
 
 pub fn conditioned_tcp() -> Rig {
     on_a_line(tcp(), "none")
+}
+
+pub fn conditioned_websocket() -> Rig {
+    on_a_line(websocket(), "none")
 }

@@ -74,6 +74,11 @@ impl Profile {
         (self.codec().position)(self.local(world, origin), counters)
     }
 
+    /// Metres from one word of a position to the next; of NONE, which has floats instead of words, one.
+    pub fn position_step_metres(self) -> f64 {
+        self.codec().position_step
+    }
+
     /// The position relative to the origin (STANDARD, HIGH) or to the world's zero.
     #[inline]
     pub fn dequantize_position(self, words: Words3) -> [f32; 3] {

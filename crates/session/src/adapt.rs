@@ -1,0 +1,307 @@
+//! What a peer is sent when its connection gets worse, and that it gets everything back when the connection recovers.
+//!
+//! # The problem
+//!
+//! A connection that loses packets or queues them is made worse by what is sent over it. So less is sent: fewer
+//! snapshots, and fewer bytes. Three ways to get this wrong are well known. One measure for all peers lets a bad
+//! connection slow down everybody. One threshold for both directions lets a connection that lives at the threshold
+//! change its rate at every look: with a true loss of 5 %, measured over 100 packets, and a threshold of 5 %, two looks in
+//! five change it. And a budget per send, bandwidth times interval, grows as the rate falls, so that half the rate is the
+//! same load in larger bursts.
+//!
+//! # The mechanism
+//!
+//! Every peer has its own [`Adapt`]. It smooths what was measured, and every setting it decides on is a *ladder*: worse at
+//! one threshold, better only below a smaller one, and neither before it has lasted.
+//!
+//! ```text
+//!   smoothed     worse when above for 1 s        better, one level at a time, when below for 10 s
+//!      │  half  ─────────────────────────  10 %
+//!      │                                          5 %  ──────────────────────── three quarters
+//!      │  three quarters ────────────────   5 %
+//!      │                                        2.5 %  ──────────────────────── full
+//!      0
+//! ```
+//!
+//! | measured | then | else |
+//! |---|---|---|
+//! | loss above 10 %, or queueing above 200 ms | half of the rate and of the bytes | |
+//! | loss above 5 %, or queueing above 100 ms | three quarters | full |
+//! | loss above 10 % | small messages that matter are sent twice | once |
+//! | round trip above 150 ms | a prediction window of 200 ms | 100 ms |
+//! | jitter above 50 ms | an interpolation delay of at least 150 ms | at least 50 ms |
+//!
+//! **Queueing, not distance.** The thresholds of 100 and 200 ms are on the round trip less its minimum. On the round trip
+//! itself they would take half of the updates from a player who lives 210 ms away, over a connection that is perfect;
+//! and sending less would not bring that player nearer. What sending less can cure is a queue, and a queue is exactly
+//! what is above the minimum. The minimum is that of the last ten seconds, during which the congestion controller empties
+//! its own queues, so a standing queue does not come to look like distance. The prediction window is no punishment but
+//! what distance needs, so there the round trip itself counts.
+//!
+//! **Less and more at once.** Loss asks for a lower rate (the link may be full) and for redundancy (what is sent should
+//! arrive). Both are done: the rate and the bytes fall, and of those bytes the small messages that matter are
+//! sent twice. Redundancy never adds to the budget.
+//!
+//! [`share`] divides what the server may send in total among the budgets of its peers.
+
+mod ladder;
+mod share;
+
+use netloom_wire::Micros;
+
+use crate::measured::{Measured, Smoothed};
+use crate::setting::{SettingError, check};
+use ladder::Ladder;
+pub use share::share;
+
+/// How much of its updates a peer gets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RateLevel {
+    /// All.
+    #[default]
+    Full,
+    /// 75 %.
+    ThreeQuarters,
+    /// 50 %.
+    Half,
+}
+
+impl RateLevel {
+    /// The part, in percent.
+    pub const fn percent(self) -> u32 {
+        match self {
+            RateLevel::Full => 100,
+            RateLevel::ThreeQuarters => 75,
+            RateLevel::Half => 50,
+        }
+    }
+
+    fn from_height(height: usize) -> RateLevel {
+        match height {
+            0 => RateLevel::Full,
+            1 => RateLevel::ThreeQuarters,
+            _ => RateLevel::Half,
+        }
+    }
+}
+
+/// What a peer gets now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quality {
+    /// How much of the updates and of the bytes.
+    pub rate: RateLevel,
+    /// How often small messages that matter and are not reliable are sent, within the budget.
+    pub small_message_copies: u32,
+    /// How far a client may predict ahead without a word from the server.
+    pub prediction_window: Micros,
+    /// What the interpolation delay must not be below.
+    pub interpolation_delay_min: Micros,
+}
+
+impl Quality {
+    /// Sends per second, in thousandths, of a peer that would get `full_hertz`: the statistic `effective_send_rate`.
+    pub fn send_rate_millihertz(&self, full_hertz: u32) -> u64 {
+        u64::from(full_hertz) * u64::from(self.rate.percent()) * 10
+    }
+
+    /// The time between two sends of a peer that would get `full_hertz`; zero hertz never sends.
+    pub fn send_interval(&self, full_hertz: u32) -> Micros {
+        let millihertz = self.send_rate_millihertz(full_hertz);
+        Micros(1_000_000_000u64.checked_div(millihertz).unwrap_or(u64::MAX))
+    }
+
+    /// Bytes per second of a peer that would get `full_bytes_per_second`. They fall with the rate: a send has the same
+    /// budget at every level.
+    pub fn bytes_per_second(&self, full_bytes_per_second: u64) -> u64 {
+        let bytes = u128::from(full_bytes_per_second) * u128::from(self.rate.percent()) / 100;
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    }
+}
+
+/// When a peer gets less, and what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdaptConfig {
+    /// Loss above which the rate is three quarters and half: rising, 1 to 1,000 thousandths.
+    pub rate_loss_per_mille: [u32; 2],
+    /// Queueing above which the rate is three quarters and half: rising, 1 ms to 10 s.
+    pub rate_queueing: [Micros; 2],
+    /// Loss above which small messages that matter are sent twice: 1 to 1,000 thousandths.
+    pub redundancy_loss_per_mille: u32,
+    /// Round trip above which the longer prediction window holds: 1 ms to 10 s.
+    pub prediction_rtt: Micros,
+    /// The prediction windows, near and far: rising, 1 ms to 5 s.
+    pub prediction_windows: [Micros; 2],
+    /// Jitter above which the longer interpolation delay holds: 1 ms to 10 s.
+    pub interpolation_jitter: Micros,
+    /// What interpolation delays are at least, with little jitter and with much: rising, 0 to 500 ms.
+    pub interpolation_delays: [Micros; 2],
+    /// Over how long measurements are smoothed: 0 to 60 s.
+    pub smoothing: Micros,
+    /// How long a threshold must be exceeded: 0 to 60 s.
+    pub worsen_hold: Micros,
+    /// How long a measure must be below what is good enough before one level is taken back: 0 to 600 s.
+    pub recover_hold: Micros,
+    /// What is good enough, in percent of the threshold: 1 to 100.
+    pub recover_percent: u32,
+}
+
+impl Default for AdaptConfig {
+    fn default() -> AdaptConfig {
+        AdaptConfig {
+            rate_loss_per_mille: [50, 100],
+            rate_queueing: [Micros::from_millis(100), Micros::from_millis(200)],
+            redundancy_loss_per_mille: 100,
+            prediction_rtt: Micros::from_millis(150),
+            prediction_windows: [Micros::from_millis(100), Micros::from_millis(200)],
+            interpolation_jitter: Micros::from_millis(50),
+            interpolation_delays: [Micros::from_millis(50), Micros::from_millis(150)],
+            smoothing: Micros::from_secs(5),
+            worsen_hold: Micros::from_secs(1),
+            recover_hold: Micros::from_secs(10),
+            recover_percent: 50,
+        }
+    }
+}
+
+impl AdaptConfig {
+    /// Reports the first field that is out of its range.
+    pub fn check(&self) -> Result<(), SettingError> {
+        let [loss_some, loss_much] = self.rate_loss_per_mille;
+        check("rate_loss_per_mille[0]", loss_some, 1..=1_000, "1 to 1,000")?;
+        check("rate_loss_per_mille[1]", loss_much, loss_some..=1_000, "rate_loss_per_mille[0] to 1,000")?;
+        check("redundancy_loss_per_mille", self.redundancy_loss_per_mille, 1..=1_000, "1 to 1,000")?;
+        let delays = [
+            ("rate_queueing[0]", self.rate_queueing[0]),
+            ("rate_queueing[1]", self.rate_queueing[1]),
+            ("prediction_rtt", self.prediction_rtt),
+            ("interpolation_jitter", self.interpolation_jitter),
+        ];
+        for (field, delay) in delays {
+            check(field, delay.0, 1_000..=10_000_000, "1,000 to 10,000,000 microseconds")?;
+        }
+        let windows = self.prediction_windows;
+        check("prediction_windows[0]", windows[0].0, 1_000..=5_000_000, "1,000 to 5,000,000 microseconds")?;
+        check("prediction_windows[1]", windows[1].0, 1_000..=5_000_000, "1,000 to 5,000,000 microseconds")?;
+        check(
+            "interpolation_delays[1]",
+            self.interpolation_delays[1].0,
+            0..=500_000,
+            "0 to 500,000 microseconds",
+        )?;
+        let pairs = [
+            ("rate_queueing[0]", self.rate_queueing, "at most rate_queueing[1]"),
+            ("prediction_windows[0]", windows, "at most prediction_windows[1]"),
+            ("interpolation_delays[0]", self.interpolation_delays, "at most interpolation_delays[1]"),
+        ];
+        for (field, [lower, upper], allowed) in pairs {
+            check(field, lower.0, 0..=upper.0, allowed)?;
+        }
+        check("smoothing", self.smoothing.0, 0..=60_000_000, "0 to 60,000,000 microseconds")?;
+        check("worsen_hold", self.worsen_hold.0, 0..=60_000_000, "0 to 60,000,000 microseconds")?;
+        check("recover_hold", self.recover_hold.0, 0..=600_000_000, "0 to 600,000,000 microseconds")?;
+        check("recover_percent", self.recover_percent, 1..=100, "1 to 100")
+    }
+}
+
+/// What one peer gets, by how its connection is. See the [module](self).
+///
+/// ```
+/// use netloom_session::adapt::{Adapt, AdaptConfig, RateLevel};
+/// use netloom_session::measured::Measured;
+/// use netloom_wire::Micros;
+///
+/// let mut adapt = Adapt::new(AdaptConfig::default())?;
+/// let full = Measured { loss_per_mille: 120, ..Measured::default() };
+/// for second in 0..10 {
+///     adapt.update(Micros::from_secs(second), &full);
+/// }
+/// assert_eq!(adapt.quality().rate, RateLevel::Half);
+/// assert_eq!(adapt.quality().bytes_per_second(256 * 1024), 128 * 1024);
+/// # Ok::<(), netloom_session::setting::SettingError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Adapt {
+    config: AdaptConfig,
+    loss: Smoothed,
+    queueing: Smoothed,
+    rtt: Smoothed,
+    jitter: Smoothed,
+    rate: Ladder,
+    redundancy: Ladder,
+    prediction: Ladder,
+    interpolation: Ladder,
+    /// `None` before the first update.
+    updated: Option<Micros>,
+}
+
+impl Adapt {
+    /// A peer of whose connection nothing is known, which gets everything.
+    pub fn new(config: AdaptConfig) -> Result<Adapt, SettingError> {
+        config.check()?;
+        let smoothed = Smoothed::new(config.smoothing);
+        let ladder = Ladder::default();
+        Ok(Adapt {
+            config,
+            loss: smoothed,
+            queueing: smoothed,
+            rtt: smoothed,
+            jitter: smoothed,
+            rate: ladder,
+            redundancy: ladder,
+            prediction: ladder,
+            interpolation: ladder,
+            updated: None,
+        })
+    }
+
+    /// Takes in what was measured, a few times a second or at every tick. A clock that goes back changes nothing.
+    pub fn update(&mut self, now: Micros, measured: &Measured) -> Quality {
+        let elapsed = now - self.updated.unwrap_or(now);
+        let now = self.updated.map_or(now, |before| before.max(now));
+        self.updated = Some(now);
+        let loss = self.loss.handle(elapsed, measured.loss_per_mille.into());
+        // Before the first sample there is nothing to smooth, and zero would be remembered as a short round trip.
+        if measured.rtt > Micros::ZERO {
+            let queueing = self.queueing.handle(elapsed, measured.queueing().0);
+            let rtt = self.rtt.handle(elapsed, measured.rtt.0);
+            let jitter = self.jitter.handle(elapsed, measured.jitter.0);
+            self.climb(now, loss, queueing, rtt, jitter);
+        } else {
+            self.climb(now, loss, 0, 0, 0);
+        }
+        self.quality()
+    }
+
+    fn climb(&mut self, now: Micros, loss: u64, queueing: u64, rtt: u64, jitter: u64) {
+        let AdaptConfig { recover_percent, .. } = self.config;
+        let loss_steps = self.config.rate_loss_per_mille.map(u64::from);
+        let queueing_steps = self.config.rate_queueing.map(|delay| delay.0);
+        let by_loss = ladder::heights(loss, &loss_steps, recover_percent);
+        let by_queueing = ladder::heights(queueing, &queueing_steps, recover_percent);
+        let single = |value, threshold| ladder::heights(value, &[threshold], recover_percent);
+        let changes = [
+            (&mut self.rate, by_loss.worst(by_queueing)),
+            (&mut self.redundancy, single(loss, self.config.redundancy_loss_per_mille.into())),
+            (&mut self.prediction, single(rtt, self.config.prediction_rtt.0)),
+            (&mut self.interpolation, single(jitter, self.config.interpolation_jitter.0)),
+        ];
+        for (ladder, heights) in changes {
+            ladder.update(now, heights, self.config.worsen_hold, self.config.recover_hold);
+        }
+    }
+
+    /// What the peer gets since the last update.
+    pub fn quality(&self) -> Quality {
+        let of =
+            |[usual, more]: [Micros; 2], ladder: &Ladder| if ladder.height() == 0 { usual } else { more };
+        Quality {
+            rate: RateLevel::from_height(self.rate.height()),
+            small_message_copies: if self.redundancy.height() == 0 { 1 } else { 2 },
+            prediction_window: of(self.config.prediction_windows, &self.prediction),
+            interpolation_delay_min: of(self.config.interpolation_delays, &self.interpolation),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

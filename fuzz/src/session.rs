@@ -1,0 +1,9 @@
+//! Sessions: what players and servers say to each other beside the state of a world.
+
+mod lobby;
+mod rpc;
+
+pub use lobby::session_lobby;
+pub use rpc::rpc_frame;
+
+pub(crate) use rpc::server_table;
