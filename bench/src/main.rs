@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cpu;
 mod error;
 mod latency;
 mod link;

@@ -6,10 +6,11 @@ use clap::builder::PossibleValue;
 
 mod core;
 mod replica;
+mod tick;
 mod time;
 
 /// All suites, in the order in which `--help` shows them.
-pub const SUITES: &[Suite] = &[core::SUITE, replica::SUITE, time::SUITE];
+pub const SUITES: &[Suite] = &[core::SUITE, replica::SUITE, tick::SUITE, time::SUITE];
 
 /// One area's benchmarks.
 pub struct Suite {

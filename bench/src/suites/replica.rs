@@ -3,11 +3,11 @@
 mod bytes;
 mod crowd;
 mod scale;
-mod stage;
+pub(super) mod stage;
 mod steady;
 mod tally;
-mod ticks;
-mod times;
+pub(super) mod ticks;
+pub(super) mod times;
 mod witness;
 
 use self::times::Spread;

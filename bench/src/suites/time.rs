@@ -2,8 +2,8 @@
 //!
 //! Each area is a file with one `measure`, which hands back its rows and what it allocated; they share nothing else.
 
-mod interpolate;
-mod predict;
+pub(super) mod interpolate;
+pub(super) mod predict;
 mod rewind;
 
 use super::{Options, Suite};
@@ -18,9 +18,9 @@ pub const SUITE: Suite = Suite {
 };
 
 /// What one area measured.
-struct Measured {
+pub(super) struct Measured {
     /// Its rows, the judged one first.
-    rows: Vec<Row>,
+    pub rows: Vec<Row>,
     /// Heap allocations of its steady state.
     allocations: u64,
     /// What a reader must know to judge the rows.

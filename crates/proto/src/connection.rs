@@ -289,7 +289,7 @@ impl Connection {
         let rtt = self.rate.rtt();
         Stats {
             counters: self.counters,
-            rtt: rtt.smoothed().unwrap_or_default(),
+            rtt: self.smoothed_rtt(),
             rtt_min: rtt.min().unwrap_or_default(),
             jitter: rtt.jitter(),
             loss_per_mille: self.rate.loss().per_mille(),
@@ -302,6 +302,11 @@ impl Connection {
             queue_pressure_events: self.events.pressure_events(),
             last_received: self.last_received,
         }
+    }
+
+    /// The smoothed round trip; zero before the first sample.
+    pub fn smoothed_rtt(&self) -> Micros {
+        self.rate.rtt().smoothed().unwrap_or_default()
     }
 
     /// Changes the upper limit of the rate.

@@ -276,6 +276,11 @@ impl Endpoint {
         self.connection(peer).map(Connection::stats)
     }
 
+    /// The smoothed round trip to a peer; zero before the first sample.
+    pub fn rtt(&self, peer: PeerId) -> Option<Micros> {
+        self.connection(peer).map(Connection::smoothed_rtt)
+    }
+
     /// Whether a peer's packets are sealed.
     pub fn is_sealed(&self, peer: PeerId) -> bool {
         self.connection(peer).is_some_and(Connection::is_sealed)

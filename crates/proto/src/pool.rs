@@ -3,33 +3,48 @@
 //! A connection at rest moves the same number of messages every tick, so the same buffers serve for ever. Small
 //! ones are kept, up to a limit; one that grew large is freed, so that a single big message does not pin its memory.
 
-use crate::limits::{POOLED_BUFFER_BYTES_MAX, POOLED_BUFFERS_MAX};
+//!
+//! Most messages are either a few bytes or nearly a datagram. Buffers of the two sizes are kept apart: a small one that
+//! was filled with a large message now and then would have to grow, each of them once, for minutes.
+
+use crate::limits::{DATAGRAM_MAX, POOLED_BUFFER_BYTES_MAX, POOLED_BUFFERS_MAX};
+
+/// What a buffer for a short message holds.
+const SMALL_BYTES: usize = 256;
 
 /// Buffers to take and give back.
 #[derive(Debug, Default)]
 pub struct BufferPool {
-    free: Vec<Vec<u8>>,
+    small: Vec<Vec<u8>>,
+    large: Vec<Vec<u8>>,
 }
 
 impl BufferPool {
     /// A buffer with a copy of `bytes`.
     pub fn copy_of(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let mut buffer = self.take();
+        let mut buffer = match bytes.len() {
+            0..=SMALL_BYTES => self.small.pop().unwrap_or_else(|| Vec::with_capacity(SMALL_BYTES)),
+            _ => self.take(),
+        };
         buffer.extend_from_slice(bytes);
         buffer
     }
 
-    /// An empty buffer.
+    /// An empty buffer for a message that is put together from parts.
     pub fn take(&mut self) -> Vec<u8> {
-        self.free.pop().unwrap_or_else(|| Vec::with_capacity(256))
+        self.large.pop().unwrap_or_else(|| Vec::with_capacity(DATAGRAM_MAX))
     }
 
     /// Gives a buffer back.
     pub fn give(&mut self, mut buffer: Vec<u8>) {
-        let ordinary = (1..=POOLED_BUFFER_BYTES_MAX).contains(&buffer.capacity());
-        if ordinary && self.free.len() < POOLED_BUFFERS_MAX {
+        let kept = match buffer.capacity() {
+            SMALL_BYTES..DATAGRAM_MAX => &mut self.small,
+            DATAGRAM_MAX..=POOLED_BUFFER_BYTES_MAX => &mut self.large,
+            _ => return,
+        };
+        if kept.len() < POOLED_BUFFERS_MAX / 2 {
             buffer.clear();
-            self.free.push(buffer);
+            kept.push(buffer);
         }
     }
 }
@@ -46,8 +61,19 @@ mod tests {
         pool.give(buffer);
         pool.give(Vec::with_capacity(POOLED_BUFFER_BYTES_MAX + 1));
         pool.give(Vec::new());
-        let again = pool.take();
-        assert_eq!((again.as_ptr(), again.len()), (address, 0));
-        assert!(pool.free.is_empty());
+        let again = pool.copy_of(b"you");
+        assert_eq!((again.as_ptr(), again.len()), (address, 3));
+        assert!(pool.small.is_empty() && pool.large.is_empty());
+    }
+
+    #[test]
+    fn a_small_buffer_never_serves_a_large_message() {
+        let mut pool = BufferPool::default();
+        let (small, large) = (pool.copy_of(b"hello"), pool.copy_of(&[7; SMALL_BYTES + 1]));
+        let address = large.as_ptr();
+        pool.give(large);
+        pool.give(small);
+        assert_eq!(pool.copy_of(&[8; DATAGRAM_MAX]).as_ptr(), address);
+        assert_eq!(pool.small.len(), 1);
     }
 }

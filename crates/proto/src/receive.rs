@@ -46,6 +46,24 @@ impl Bitmap {
     }
 }
 
+/// How many times as long as another an acknowledgement may wait after which nothing is sent again.
+const PATIENT_DELAYS: u64 = 4;
+
+/// What the sender of a packet is owed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing.
+    None,
+    /// An acknowledgement soon: something may have to be sent again.
+    Soon,
+    /// One with the second such packet, or with whatever goes before: nothing is sent again, but something may be built
+    /// upon it.
+    InPairs,
+    /// One with whatever goes next: a newer message replaces this one whether it arrived or not. A server that hears from
+    /// its players sixty times a second would otherwise answer each of them beside its snapshots.
+    Patient,
+}
+
 /// What has arrived from the other side.
 #[derive(Clone, Debug, Default)]
 pub struct ReceiveWindow {
@@ -122,7 +140,7 @@ impl ReceiveWindow {
     }
 
     /// Schedules the acknowledgement of a packet that was taken.
-    pub fn handle_taken(&mut self, now: Micros, number: u64, elicits: bool, ack_delay: Micros) {
+    pub fn handle_taken(&mut self, now: Micros, number: u64, answer: Answer, ack_delay: Micros) {
         self.arrivals += 1;
         let gap = self.newest_taken.is_some_and(|newest| number != newest + 1);
         if self.newest_taken.is_none_or(|newest| number > newest) {
@@ -132,10 +150,14 @@ impl ReceiveWindow {
             self.late_arrival = self.arrivals;
         }
         self.news_from = self.news_from.min(number);
-        if elicits {
+        if answer != Answer::None {
             self.eliciting = self.eliciting.max(Some(number));
-            self.unacked += 1;
-            let at = if gap || self.unacked >= 2 { now } else { now + ack_delay };
+            self.unacked += u32::from(answer != Answer::Patient);
+            let at = match answer {
+                _ if gap || self.unacked >= 2 => now,
+                Answer::Soon => now + ack_delay,
+                _ => now + Micros(ack_delay.0 * PATIENT_DELAYS),
+            };
             self.ack_at = Some(self.ack_at.map_or(at, |earlier| earlier.min(at)));
         }
     }
@@ -225,7 +247,7 @@ mod tests {
     fn take(window: &mut ReceiveWindow, number: u64) {
         assert_eq!(window.check(number), Ok(()));
         window.insert(number, true);
-        window.handle_taken(Micros::ZERO, number, true, DELAY);
+        window.handle_taken(Micros::ZERO, number, Answer::Soon, DELAY);
     }
 
     #[test]
@@ -233,6 +255,27 @@ mod tests {
         let mut window = ReceiveWindow::default();
         (0..1000).for_each(|number| take(&mut window, number));
         assert_eq!(window.check(999), Err(Rejection::Replayed));
+    }
+
+    #[test]
+    fn an_acknowledgement_is_as_urgent_as_what_arrived() {
+        let due = |answers: &[(u64, Answer)]| {
+            let mut window = ReceiveWindow::default();
+            for &(number, answer) in answers {
+                window.insert(number, true);
+                window.handle_taken(Micros::ZERO, number, answer, DELAY);
+            }
+            window.ack_at()
+        };
+        let patient = Micros(DELAY.0 * PATIENT_DELAYS);
+        assert_eq!(due(&[(0, Answer::None)]), None);
+        assert_eq!(due(&[(0, Answer::Soon)]), Some(DELAY));
+        assert_eq!(due(&[(0, Answer::Soon), (1, Answer::Soon)]), Some(Micros::ZERO));
+        assert_eq!(due(&[(0, Answer::InPairs)]), Some(patient));
+        assert_eq!(due(&[(0, Answer::InPairs), (1, Answer::InPairs)]), Some(Micros::ZERO));
+        assert_eq!(due(&[(0, Answer::Patient), (1, Answer::Patient), (2, Answer::Patient)]), Some(patient));
+        assert_eq!(due(&[(0, Answer::Patient), (1, Answer::Soon)]), Some(DELAY));
+        assert_eq!(due(&[(0, Answer::Patient), (2, Answer::Patient)]), Some(Micros::ZERO), "one is missing");
     }
 
     #[test]
@@ -351,7 +394,7 @@ mod tests {
                 prop_assert_eq!(window.check(number), expected);
                 if expected.is_ok() {
                     window.insert(number, true);
-                    window.handle_taken(Micros::ZERO, number, true, DELAY);
+                    window.handle_taken(Micros::ZERO, number, Answer::Soon, DELAY);
                     seen.insert(number);
                     let newest = *seen.last().unwrap();
                     let bits = window.taken.before(newest);

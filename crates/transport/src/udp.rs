@@ -101,6 +101,9 @@ pub struct UdpTransport {
     may_have_more: bool,
     /// The last `send` would have blocked, and the poller waits for room.
     is_blocked: bool,
+    /// The poller watches the socket. It does so from the first `wait` on: a driver that looks in every tick never sleeps
+    /// here, and each datagram that arrives at a watched socket costs a wake-up of nobody.
+    is_watched: bool,
     receive_buffer_bytes: usize,
     events: EventQueue,
     counters: Counters,
@@ -134,7 +137,7 @@ impl UdpTransport {
             }
         }
         let bind_error = |source| TransportError::Bind { protocol: PROTOCOL, address, source };
-        let (mut socket, receive_buffer_bytes) =
+        let (socket, receive_buffer_bytes) =
             Socket::bind(address.to_socket_addr(), &config).map_err(bind_error)?;
         if let Some(peer) = peer {
             let connected = socket.connect(peer.to_socket_addr());
@@ -145,8 +148,6 @@ impl UdpTransport {
             })?;
         }
         let poller = Poller::new(8).map_err(TransportError::system("making an event queue"))?;
-        let registered = poller.registry().register(socket.source(), SOCKET, Interest::READABLE);
-        registered.map_err(TransportError::system("registering a socket"))?;
         let local = socket.local_address().map_err(TransportError::system("asking for the local address"))?;
         Ok(UdpTransport {
             socket,
@@ -157,6 +158,7 @@ impl UdpTransport {
             mtu_bytes: config.mtu_bytes,
             may_have_more: true,
             is_blocked: false,
+            is_watched: false,
             receive_buffer_bytes,
             events: EventQueue::hints(),
             counters: Counters::default(),
@@ -205,9 +207,27 @@ impl UdpTransport {
             return Ok(());
         }
         self.is_blocked = is_blocked;
-        let interest = if is_blocked { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
+        if !self.is_watched {
+            return Ok(());
+        }
+        let interest = self.interest();
         let registered = self.poller.registry().reregister(self.socket.source(), SOCKET, interest);
         registered.map_err(TransportError::system("waiting for room to send"))
+    }
+
+    fn interest(&self) -> Interest {
+        if self.is_blocked { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE }
+    }
+
+    /// Has the poller watch the socket. What was there before is reported as if it had just come.
+    fn watch(&mut self) -> Result<(), TransportError> {
+        if !self.is_watched {
+            let interest = self.interest();
+            let registered = self.poller.registry().register(self.socket.source(), SOCKET, interest);
+            registered.map_err(TransportError::system("registering a socket"))?;
+            self.is_watched = true;
+        }
+        Ok(())
     }
 }
 
@@ -294,6 +314,7 @@ impl Transport for UdpTransport {
         if self.may_have_more {
             return Ok(());
         }
+        self.watch()?;
         let (mut is_readable, mut is_writable) = (false, false);
         let waited = self.poller.wait(sleep_time(now, deadline), |event| {
             is_readable |= event.is_readable() || event.is_error();

@@ -7,10 +7,12 @@ use netloom_wire::Micros;
 use super::path::{PROOF_BYTES, PathProbe};
 use super::{Connection, Context, Keys, report, session_ref};
 use crate::channel::Receiver;
+use crate::config::ChannelKind;
 use crate::frame::{ChannelTable, Frame, Frames, LinkFrame, MessageFrame};
 use crate::handshake::{Challenge, Reject};
 use crate::packet::{Ack, CRC_BYTES, Header, PacketType};
 use crate::reason::DisconnectReason;
+use crate::receive::Answer;
 use crate::sent::{Carried, Verdict};
 use crate::state::State;
 use crate::validate::Rejection;
@@ -128,12 +130,11 @@ impl Connection {
         {
             self.handle_ack(now, newest, ack, context);
         }
+        let answer = contents.answer(header.kind);
         let taken = self.take_contents(now, from, number, header.protected, contents, context);
         self.window.insert(number, taken.is_ok());
         match taken {
-            Ok(()) => {
-                self.window.handle_taken(now, number, header.kind.elicits_ack(), context.config.ack_delay)
-            }
+            Ok(()) => self.window.handle_taken(now, number, answer, context.config.ack_delay),
             Err(reason) => {
                 self.counters.packets_refused += 1;
                 if reason == Rejection::Malformed {
@@ -419,6 +420,16 @@ impl<'a> Contents<'a> {
             _ => None,
         };
         contents.ok_or(Rejection::Malformed)
+    }
+
+    /// What the sender is owed. An unreliable message that comes alone is never sent again.
+    fn answer(&self, kind: PacketType) -> Answer {
+        match self {
+            Contents::Message(message) if message.kind == ChannelKind::Sequenced => Answer::Patient,
+            Contents::Message(message) if message.kind == ChannelKind::Unreliable => Answer::InPairs,
+            _ if kind.elicits_ack() => Answer::Soon,
+            _ => Answer::None,
+        }
     }
 
     fn check_frames(payload: &'a [u8], protected: bool, table: &'a ChannelTable) -> Option<Contents<'a>> {

@@ -31,6 +31,8 @@ const TOLD_KEPT: usize = 64;
 #[derive(Debug)]
 pub(super) struct Seat {
     pub player: PlayerId,
+    /// Whoever only watches acts in no step.
+    is_spectator: bool,
     pub room: Box<str>,
     pub steps_per_second: u32,
     sends_per_second: u32,
@@ -79,6 +81,7 @@ impl Seat {
         replica.start_near(welcome.tick, welcome.step);
         Ok(Seat {
             player: PlayerId(welcome.player),
+            is_spectator: welcome.is_spectator,
             room: welcome.room.into(),
             steps_per_second,
             sends_per_second: welcome.sends_per_second.into(),
@@ -173,7 +176,9 @@ impl Seat {
         if let Some(feedback) = self.replica.feedback() {
             inputs.confirm(feedback.step);
         }
-        inputs.set_steps(self.input_clock.poll_steps(now, self.view.clock()));
+        if !self.is_spectator {
+            inputs.set_steps(self.input_clock.poll_steps(now, self.view.clock()));
+        }
     }
 
     /// The delay that the user wants; the connection may ask for more.

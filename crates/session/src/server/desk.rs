@@ -90,6 +90,10 @@ pub(super) struct Desk {
     /// By the index of the connection.
     links: Vec<Option<Link>>,
     away: Vec<Away>,
+    /// No greeting is late before this.
+    greetings_due: Micros,
+    /// Whether a farewell may be on its way.
+    is_someone_leaving: bool,
     players: u32,
     bans: BTreeSet<IpAddr>,
     outbox: Outbox,
@@ -111,6 +115,8 @@ impl Desk {
             rooms_opened: 0,
             links: Vec::new(),
             away: Vec::new(),
+            greetings_due: Micros::MAX,
+            is_someone_leaving: false,
             players: 0,
             bans: BTreeSet::new(),
             outbox: Outbox::default(),
@@ -190,7 +196,9 @@ impl Desk {
         if self.links.len() <= peer.index() {
             self.links.resize(peer.index() + 1, None);
         }
-        let place = Place::Greeting { until: now + self.greeting_timeout, seat };
+        let until = now + self.greeting_timeout;
+        self.greetings_due = self.greetings_due.min(until);
+        let place = Place::Greeting { until, seat };
         self.links[peer.index()] = Some(Link { peer, address, place, nonsense: 0, nonsense_since: now });
     }
 
@@ -202,6 +210,7 @@ impl Desk {
         let link = self.link(before)?;
         let Place::Seated(seated) = link.place else { return None };
         link.place = Place::Leaving { reason: DisconnectReason::Resumed, until: now };
+        self.is_someone_leaving = true;
         Some(seated)
     }
 
@@ -253,10 +262,17 @@ impl Desk {
             let away = self.away.swap_remove(at);
             self.leave(now, away.seated, away.reason);
         }
+        if now < self.greetings_due {
+            return;
+        }
+        self.greetings_due = Micros::MAX;
         for at in 0..self.links.len() {
             let Some(link) = self.links[at] else { continue };
-            if matches!(link.place, Place::Greeting { until, .. } if now >= until) {
+            let Place::Greeting { until, .. } = link.place else { continue };
+            if now >= until {
                 self.refuse(now, link.peer, Refusal::BadHello, "no greeting came in time");
+            } else {
+                self.greetings_due = self.greetings_due.min(until);
             }
         }
     }
@@ -406,6 +422,7 @@ impl Desk {
         let Some(link) = self.link(peer) else { return };
         link.place = Place::Leaving { reason: DisconnectReason::Rejected, until: now + FAREWELL };
         let address = link.address;
+        self.is_someone_leaving = true;
         self.outbox.push([peer], CONTROL, &ToClient::Refused { reason, text: cut(text) });
         self.events.push(ServerEvent::Refused { address, reason, text: text.to_owned() });
     }
@@ -418,6 +435,7 @@ impl Desk {
             link.place = place;
             return;
         }
+        self.is_someone_leaving = true;
         self.outbox.push([peer], CONTROL, &ToClient::Notice { kind, text: cut(text) });
         if let Place::Seated(seated) = place {
             self.leave(now, seated, reason);
@@ -512,8 +530,12 @@ impl Desk {
             deliver(hall.room.outbox(), endpoint, &mut self.counters);
         }
         deliver(&mut self.outbox, endpoint, &mut self.counters);
+        if !std::mem::take(&mut self.is_someone_leaving) {
+            return;
+        }
         for link in self.links.iter_mut().flatten() {
             let Place::Leaving { reason, until } = link.place else { continue };
+            self.is_someone_leaving = true;
             let has_arrived = endpoint.pending_bytes(link.peer, CONTROL) == 0;
             if has_arrived || now >= until {
                 endpoint.disconnect(now, link.peer, reason);

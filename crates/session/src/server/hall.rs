@@ -255,7 +255,7 @@ impl Hall {
         let step = step_length(self.room.config().steps_per_second);
         let Hall { room, host, .. } = self;
         room.update_timings(|player, peer| {
-            let rtt = endpoint.stats(peer)?.rtt;
+            let rtt = endpoint.rtt(peer)?;
             Some((rtt, host.input_wait(player, step)))
         });
     }

@@ -9,10 +9,21 @@ use super::UdpConfig;
 use crate::batch::Datagram;
 use crate::counters::Counters;
 
+/// How many more datagrams than expected there is room for in one call. Preparing a slot costs as much as a tenth of a
+/// datagram: a server that hears from a few players does not prepare for all that a call can take.
+#[cfg(target_os = "linux")]
+const RECEIVE_SPARE: usize = 4;
+/// One in so many expected datagrams is no longer expected after a call that brought fewer.
+#[cfg(target_os = "linux")]
+const RECEIVE_FORGOTTEN: usize = 8;
+
 #[derive(Debug)]
 pub(super) struct Socket {
     socket: mio::net::UdpSocket,
     batches_system_calls: bool,
+    /// Datagrams that one call is expected to bring.
+    #[cfg(target_os = "linux")]
+    expected: usize,
     /// One byte longer than any datagram may be, so that one that is too long shows. Only for single calls, which do not
     /// tell that they have cut something off.
     scratch: Box<[u8]>,
@@ -43,6 +54,8 @@ impl Socket {
         let socket = Socket {
             socket: mio::net::UdpSocket::from_std(socket.into()),
             batches_system_calls: config.batches_system_calls && cfg!(target_os = "linux"),
+            #[cfg(target_os = "linux")]
+            expected: crate::sys::CALL_DATAGRAMS_MAX - RECEIVE_SPARE,
             scratch: vec![0; config.mtu_bytes + 1].into(),
         };
         Ok((socket, granted))
@@ -117,7 +130,8 @@ impl Socket {
         counters: &mut Counters,
     ) -> io::Result<Received> {
         use std::os::fd::AsFd;
-        let asked = slots.len().min(crate::sys::CALL_DATAGRAMS_MAX);
+        let asked = slots.len().min(self.expected + RECEIVE_SPARE);
+        let slots = slots.get_mut(..asked).unwrap_or_default();
         let mut unusable = 0u64;
         let mut index = 0;
         let received = crate::sys::receive(self.socket.as_fd(), slots, |slot, from, is_cut| {
@@ -139,7 +153,12 @@ impl Socket {
                 kept += 1;
             }
         }
-        Ok(Received { kept, is_drained: received < asked })
+        let is_drained = received < asked;
+        // Bursts are rare and come again: the expectation follows them at once and forgets them slowly.
+        let forgotten = self.expected - self.expected.div_ceil(RECEIVE_FORGOTTEN);
+        let most = crate::sys::CALL_DATAGRAMS_MAX - RECEIVE_SPARE;
+        self.expected = if is_drained { forgotten.max(received) } else { most };
+        Ok(Received { kept, is_drained })
     }
 }
 
