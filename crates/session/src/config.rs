@@ -271,6 +271,8 @@ pub struct ClientConfig {
     pub delay: DelayConfig,
     /// Objects for which there is memory from the start, 1 to 65,535.
     pub objects: usize,
+    /// Whether nobody looks: objects are known as ever, but the view shows none. For bots.
+    pub is_headless: bool,
     /// Steps that one frame makes at most, 1 to 64.
     pub steps_per_frame_max: u32,
     /// Whether to take up a lost connection again by itself, for as long as the server keeps the seat.
@@ -293,6 +295,7 @@ impl Default for ClientConfig {
             ticket: Vec::new(),
             delay: DelayConfig::default(),
             objects: 256,
+            is_headless: false,
             steps_per_frame_max: InputClockConfig::default().steps_per_poll_max,
             reconnects: true,
         }

@@ -125,6 +125,7 @@ impl<'a, P: Playable> Bot<'a, P> {
         let mut config = self.recipe.config.client_config(&name);
         // A server that does not answer in one attempt is not there.
         config.connection.connect_retries = 0;
+        config.is_headless = true;
         let mut builder = Client::<P::Act>::builder().config(config);
         if let Some(line) = &self.recipe.line {
             builder = builder.bad_line(*line);

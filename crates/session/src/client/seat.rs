@@ -70,6 +70,7 @@ impl Seat {
             ticks_per_second: welcome.sends_per_second.into(),
             delay: config.delay,
             objects: config.objects,
+            is_headless: config.is_headless,
             ..ViewConfig::default()
         };
         let input_clock = InputClockConfig {

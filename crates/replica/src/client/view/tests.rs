@@ -386,3 +386,22 @@ fn settings_out_of_range_are_refused_by_name() {
     let error = View::new(config).unwrap_err().to_string();
     assert_eq!(error, "ticks_per_second = 0 is not allowed: use 1 to 1,000");
 }
+
+#[test]
+fn without_anybody_to_look_time_passes_and_nothing_is_shown() {
+    let mut seen = Game::new();
+    let mut blind = Game::new();
+    blind.view = View::new(ViewConfig { is_headless: true, ..ViewConfig::default() }).unwrap();
+    for game in [&mut seen, &mut blind] {
+        let object = game.spawn(1, 0);
+        let mut x = 0.0;
+        game.run(120, |game| {
+            x += 0.1;
+            game.place(object, x);
+        });
+    }
+    assert_eq!(blind.view.time(), seen.view.time());
+    assert_eq!(blind.view.clock().reading(), seen.view.clock().reading());
+    assert_eq!((blind.client.len(), blind.view.iter().count()), (1, 0));
+    assert_eq!(seen.view.iter().count(), 1);
+}
