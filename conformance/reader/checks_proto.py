@@ -15,7 +15,7 @@ from given import require
 from values import wrapping_distance
 
 DISCONNECT_REASONS = ["Requested", "Timeout", "ConnectTimeout", "Cancelled", "Rejected", "Protocol", "Undeliverable"]
-DISCONNECT_REASONS += ["SlowConsumer", "Resumed", "Shutdown", "Kicked"]
+DISCONNECT_REASONS += ["SlowConsumer", "Resumed", "Shutdown", "Kicked", "Broken"]
 REJECTIONS = ["too_short", "too_long", "unknown_type", "bad_flags", "truncated_header", "not_listening", "unpadded"]
 REJECTIONS += ["unknown_session", "wrong_state", "wrong_security", "wrong_address", "replayed", "too_old", "integrity"]
 REJECTIONS += ["rate_limited", "bad_cookie", "unsolicited", "ack_of_unsent", "malformed", "out_of_window", "no_room"]

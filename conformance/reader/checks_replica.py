@@ -118,7 +118,7 @@ def entry(_given, data):
         "parent": found.parent,
         "profile": found.profile,
         "origin": {"metres": [json_f64(metre) for metre in metres], "version": version},
-        "teleport": found.teleport,
+        "jump_age": found.jump_age,
         "words": words,
         "contents": json_contents(contents),
     }
@@ -132,12 +132,12 @@ def update(given, data):
     class_, bits = all_classes()[given["class"]], Bits(data)
     baselines = (state(given["newer"]), state(given["older"]))
     require(given["audience"] in AUDIENCES, "an audience")
-    words, values, teleported = read_update(
+    words, values, jump_age = read_update(
         generic_codes(), bits, class_, given["profile"], given["audience"], *baselines
     )
     bits.end()
     contents = {index: content_bytes(class_.fields[index].schema, value) for index, value in values.items()}
-    return {"words": words, "contents": json_contents(contents), "teleported": teleported}
+    return {"words": words, "contents": json_contents(contents), "jump_age": jump_age}
 
 
 def digest(given, data):
@@ -198,7 +198,7 @@ def json_object(held):
         "profile": entry_.profile,
         "origin_version": entry_.origin[1],
         "tick": held.tick,
-        "teleported": held.teleported,
+        "jumped": held.jumps[held.tick],
         "words": held.states[held.tick],
         "contents": json_contents(held.contents),
     }

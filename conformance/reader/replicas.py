@@ -3,7 +3,7 @@
 Snapshots come late, twice or not at all. A client keeps the last 32 states of each object by the tick that brought
 them, so that whatever the server builds on is there:
 
-    slot -> Held: what its entry said, states {tick: words}, contents of the newest
+    slot -> Held: what its entry said, states {tick: words}, jumps {tick: newest jump by then}, contents of the newest
 """
 
 from dataclasses import dataclass, field
@@ -18,11 +18,16 @@ AGE, OLDER_AGE, LEAVES, ENTERS, UPDATES, DIGEST, FEEDBACK = 1, 2, 4, 8, 16, 32, 
 OWNED, TEAM, ATTACHED, ORIGIN = 1, 2, 4, 8
 SLOTS = 65535
 STATES_KEPT = 32
+JUMP_AGE_MAX = 2**30
 REGION_SLOTS, REGIONS = 64, 1024
 
 
 def is_newer(tick, other):
     return wrapping_distance(tick, other, 32) > 0
+
+
+def tick_before(tick, age):
+    return None if age is None else (tick - age) % 2**32
 
 
 def check_slot(slot):
@@ -72,7 +77,7 @@ class Entry:
     parent: int | None
     profile: int
     origin: tuple
-    teleport: bool = field(compare=False)
+    jump_age: int | None = field(compare=False)
 
 
 def read_entry(source, classes):
@@ -97,7 +102,8 @@ def read_entry(source, classes):
     audience = "owner" if bits & OWNED else "team" if bits & TEAM else "public"
     words, contents = fill(class_, record, audience)
     alias = (record["slot"], record["generation"])
-    return Entry(*alias, number, audience, parent, profile, origin, record["teleport"]), words, contents
+    jump_age = limited_varint(source, JUMP_AGE_MAX) if record["teleport"] else None
+    return Entry(*alias, number, audience, parent, profile, origin, jump_age), words, contents
 
 
 def fill(class_, record, audience):
@@ -135,7 +141,7 @@ class Held:
     entered: int
     states: dict
     contents: dict
-    teleported: bool
+    jumps: dict
     in_sight: bool = True
 
     @property
@@ -149,19 +155,18 @@ class Held:
             newest = tick if is_newer(tick, newest) else newest
         return newest
 
-    def keep(self, tick, words, contents, teleported):
-        """One more state (section 44); contents and the jump count only if it is the newest."""
+    def keep(self, tick, words, contents, jumped):
+        """One more state (section 44); contents count only if it is the newest."""
         if is_newer(tick, self.tick):
             self.contents |= contents
-            self.teleported = teleported
         if tick in self.states:
             return
-        self.states[tick] = words
+        self.states[tick], self.jumps[tick] = words, jumped
         if len(self.states) > STATES_KEPT:
             oldest = self.tick
             for kept in self.states:
                 oldest = oldest if is_newer(kept, oldest) else kept
-            del self.states[oldest]
+            del self.states[oldest], self.jumps[oldest]
 
 
 def object_digest(number, class_, words, contents):
@@ -243,10 +248,11 @@ class Client:
         if self.is_outdated(entry, tick):
             return
         held = self.slots.get(entry.slot)
+        jumped = tick_before(tick, entry.jump_age)
         if held and held.in_sight and held.entry == entry:
-            held.keep(tick, words, contents, entry.teleport)
+            held.keep(tick, words, contents, jumped)
             return
-        self.slots[entry.slot] = Held(entry, tick, {tick: words}, contents, entry.teleport)
+        self.slots[entry.slot] = Held(entry, tick, {tick: words}, contents, {tick: jumped})
         alias = [entry.slot, entry.generation]
         if held and held.in_sight and list(held.alias) == alias:
             self.events.append(["refreshed", *alias])
@@ -284,9 +290,10 @@ class Client:
             baselines.append(None if age is None else (age, held.states[(tick - age) % 2**32]))
         class_, entry = self.classes[held.entry.class_], held.entry
         read = read_update(self.codes, bits, class_, entry.profile, entry.audience, *baselines)
-        words, values, teleported = read
+        words, values, jump_age = read
         contents = {index: content_bytes(class_.fields[index].schema, value) for index, value in values.items()}
-        held.keep(tick, words, contents, teleported)
+        before = held.jumps[(tick - ages[0]) % 2**32]
+        held.keep(tick, words, contents, before if jump_age is None else tick_before(tick, jump_age))
 
     def compare(self, region, digest):
         if region >= REGIONS:

@@ -19,7 +19,7 @@ from values import NONE, BitForm, read_value
 TABLES = {"symbol": (5, 71), "triple": (25, 142), "lead": (12, 16), "others": (11, 26)}
 GENERIC_ID = 0x7C5AFA9F
 WORD_MIN, WORD_MAX = -(2**31), 2**31 - 1
-TELEPORT = 70
+JUMPED = 70
 OTHERS_FOLLOW = 35
 AGE_MAX = 1023
 POSITION_LIMIT = {0: 32767, 1: 2147483647, 2: 32767}
@@ -250,23 +250,27 @@ def read_other(codes, bits, field, words):
     return field_words(field, read_value(BitForm(bits), field)), None
 
 
-def read_symbol(codes, bits, layout, newer, older):
-    """Whether the object jumped, the place, the turn, and whether other fields follow (section 46.2)."""
+def read_symbol(codes, bits, layout, newer_age, newer, older):
+    """How long ago the object jumped, the place, the turn, and whether other fields follow (section 46.2)."""
     table = 0
     if older is not None:
         differs = lambda field: newer[field.words] != older[field.words]
         table = 1 + sum(weight for weight, field in zip((1, 2), layout) if field and differs(field))
     symbol = codes.read("symbol", table, bits)
-    teleported = symbol == TELEPORT
-    if teleported:
+    jump_age = None
+    if symbol == JUMPED:
+        jump_age = bits.unsigned(bits_for(max(newer_age - 1, 0)))
+        if jump_age >= newer_age:
+            raise Refusal("OutOfRange")
         symbol = codes.read("symbol", table, bits)
-    if symbol >= TELEPORT:
+    if symbol >= JUMPED:
         raise Refusal("InvalidCode")
-    return teleported, symbol % OTHERS_FOLLOW % 5, symbol % OTHERS_FOLLOW // 5, symbol >= OTHERS_FOLLOW
+    return jump_age, symbol % OTHERS_FOLLOW % 5, symbol % OTHERS_FOLLOW // 5, symbol >= OTHERS_FOLLOW
 
 
 def read_update(codes, bits, class_, profile, audience, newer, older):
-    """The words after an update, the contents it brought by field, and whether the object jumped.
+    """The words after an update, the contents it brought by field, and how long ago the object jumped,
+    or None if it did not since the newer state.
 
     `newer` and `older` are (age, words); `older` may be None.
     """
@@ -278,10 +282,11 @@ def read_update(codes, bits, class_, profile, audience, newer, older):
     if older is not None:
         line = line_between(newer[0], older[0])
         older_words = older[1] if line else None
-    teleported, others_follow = False, bool(others)
+    jump_age, others_follow = None, bool(others)
     if position or rotation:
         known = (newer[1], older_words)
-        teleported, place, turn, others_follow = read_symbol(codes, bits, (position, rotation), *known)
+        layout = (position, rotation)
+        jump_age, place, turn, others_follow = read_symbol(codes, bits, layout, newer[0], *known)
         if others_follow and not others:
             raise Refusal("InvalidCode")
         for field, said, in_full, read in (
@@ -305,4 +310,4 @@ def read_update(codes, bits, class_, profile, audience, newer, older):
                 words[field.words], content = read_other(codes, bits, field.schema, newer[1][field.words])
                 if content is not None:
                     contents[field.index] = content
-    return words, contents, teleported
+    return words, contents, jump_age

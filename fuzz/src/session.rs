@@ -1,9 +1,11 @@
 //! Sessions: what players and servers say to each other beside the state of a world.
 
 mod lobby;
+mod pair;
 mod rpc;
 
 pub use lobby::session_lobby;
+pub use pair::session_pair;
 pub use rpc::rpc_frame;
 
 pub(crate) use rpc::server_table;

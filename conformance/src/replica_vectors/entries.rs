@@ -1,6 +1,6 @@
 //! Classes and full entries.
 
-use netloom_replica::entry::{ENTRY_BYTES_MAX, Entry, read_entry, write_entry};
+use netloom_replica::entry::{ENTRY_BYTES_MAX, Entry, JUMP_AGE_MAX, read_entry, write_entry};
 use netloom_replica::limits::WORDS_MAX;
 use netloom_replica::world::{ObjectIndex, Spawn, World, WorldConfig};
 use netloom_replica::{Class, ClassId};
@@ -51,7 +51,7 @@ fn described(entry: &Entry, words: &[i32], contents: &Contents) -> Value {
         "parent": entry.parent,
         "profile": entry.profile as u8,
         "origin": { "metres": entry.origin.metres().map(double), "version": entry.origin.version().get() },
-        "teleport": entry.teleport,
+        "jump_age": entry.jump_age,
         "words": words,
         "contents": contents.described(),
     })
@@ -97,7 +97,13 @@ impl Stage {
         self.world.set(index, field.expect("a field of the class"), value).expect("a value of the field");
     }
 
-    fn entry(&self, index: ObjectIndex, audience: Audience, parent: Option<u16>, teleport: bool) -> Vec<u8> {
+    fn entry(
+        &self,
+        index: ObjectIndex,
+        audience: Audience,
+        parent: Option<u16>,
+        jump_age: Option<u32>,
+    ) -> Vec<u8> {
         let object = self.world.object(index).expect("it is there");
         let entry = Entry {
             alias: Alias { slot: 300, generation: 7 },
@@ -106,7 +112,7 @@ impl Stage {
             parent,
             profile: object.profile(),
             origin: object.origin(),
-            teleport,
+            jump_age,
         };
         let mut out = [0; ENTRY_BYTES_MAX];
         let contents = WorldContents(object);
@@ -153,19 +159,19 @@ fn good_entries() -> Vec<(&'static str, Vec<u8>)> {
     stage.world.set_position(beyond, [9_000.0, 0.0, 0.0]).expect("it has a position");
     stage.world.commit(Tick(1)).expect("the first tick");
     vec![
-        ("only a place", stage.entry(crate_, Audience::Public, None, false)),
-        ("everything, STANDARD, public", stage.entry(ship, Audience::Public, None, false)),
+        ("only a place", stage.entry(crate_, Audience::Public, None, None)),
+        ("everything, STANDARD, public", stage.entry(ship, Audience::Public, None, None)),
         (
             "everything, STANDARD, for its owner, attached",
-            stage.entry(ship, Audience::Owner, Some(65_534), true),
+            stage.entry(ship, Audience::Owner, Some(65_534), Some(0)),
         ),
-        ("HIGH, with an origin, for its team", stage.entry(high, Audience::Team, None, false)),
-        ("WORLD", stage.entry(world_ship, Audience::Public, None, true)),
-        ("NONE, with a raw scale", stage.entry(raw, Audience::Public, None, false)),
-        ("a raw position, with an origin", stage.entry(beyond, Audience::Public, None, false)),
-        ("without transform", stage.entry(board, Audience::Public, None, false)),
-        ("only a rotation, without properties", stage.entry(turret, Audience::Public, None, false)),
-        ("only a rotation, for its owner", stage.entry(turret, Audience::Owner, None, false)),
+        ("HIGH, with an origin, for its team", stage.entry(high, Audience::Team, None, None)),
+        ("WORLD", stage.entry(world_ship, Audience::Public, None, Some(JUMP_AGE_MAX))),
+        ("NONE, with a raw scale", stage.entry(raw, Audience::Public, None, None)),
+        ("a raw position, with an origin", stage.entry(beyond, Audience::Public, None, None)),
+        ("without transform", stage.entry(board, Audience::Public, None, None)),
+        ("only a rotation, without properties", stage.entry(turret, Audience::Public, None, None)),
+        ("only a rotation, for its owner", stage.entry(turret, Audience::Owner, None, None)),
     ]
 }
 
@@ -212,6 +218,11 @@ pub fn entries() -> Value {
         ("a field for the owner alone", [&patched(&turret, 5, &[10])[..], &[3, 1, 1, 1]].concat()),
         ("a word above its range", board(&[2, 2, 101, 3, 0])),
         ("bytes after the last property", board(&[2, 2, 50, 3, 0, 0])),
+        ("a jump without its age", patched(&crate_, 5, &[1 | 32])),
+        (
+            "a jump too long ago",
+            [&patched(&crate_, 5, &[1 | 32])[..], &[0x81, 0x80, 0x80, 0x80, 0x04]].concat(),
+        ),
         ("cut off", crate_[..crate_.len() - 1].to_vec()),
     ];
     cases.extend(bad.iter().map(|(name, bytes)| refused(name, Value::Null, bytes, read(bytes))));

@@ -140,7 +140,7 @@ fn described(client: &ReplicaClient, object: &ClientObject) -> Value {
         "profile": object.profile() as u8,
         "origin_version": object.origin().version().get(),
         "tick": object.tick().0,
-        "teleported": object.teleported(),
+        "jumped": object.jumped().map(|jumped| jumped.0),
         "words": object.words(),
         "contents": contents(client, object),
     })

@@ -43,7 +43,7 @@ struct Scene {
     older: Option<(u32, Vec<i32>)>,
     current: Vec<i32>,
     contents: Contents,
-    teleported: bool,
+    jump_age: Option<u32>,
 }
 
 impl Scene {
@@ -58,7 +58,7 @@ impl Scene {
             older: Some((4, words.clone())),
             current: words,
             contents: Contents::default(),
-            teleported: false,
+            jump_age: None,
         }
     }
 
@@ -121,7 +121,7 @@ impl Scene {
             &self.current,
             newer,
             older,
-            self.teleported,
+            self.jump_age,
             &self.contents,
             &codes,
             &mut writer,
@@ -130,7 +130,7 @@ impl Scene {
         bytes[..length].to_vec()
     }
 
-    fn read(&self, bytes: &[u8]) -> Result<(Vec<i32>, Contents, bool), ReadError> {
+    fn read(&self, bytes: &[u8]) -> Result<(Vec<i32>, Contents, Option<u32>), ReadError> {
         let table = table();
         let class = class(&table, self.class, self.profile);
         let (newer, older) = self.baselines();
@@ -141,14 +141,14 @@ impl Scene {
         let codes = Codes::generic();
         let decoded = decode(class, visible, newer, older, &codes, &mut reader, &mut words, &mut keep)?;
         reader.finish()?;
-        Ok((words, contents, decoded.teleported))
+        Ok((words, contents, decoded.jump_age))
     }
 
     fn good(&self, name: &str) -> Value {
         let bytes = self.encoded();
-        let (words, contents, teleported) = self.read(&bytes).expect("what was encoded");
-        assert_eq!((&words, teleported), (&self.current, self.teleported), "{name}");
-        let value = json!({ "words": words, "contents": contents.described(), "teleported": teleported });
+        let (words, contents, jump_age) = self.read(&bytes).expect("what was encoded");
+        assert_eq!((&words, jump_age), (&self.current, self.jump_age), "{name}");
+        let value = json!({ "words": words, "contents": contents.described(), "jump_age": jump_age });
         case(name, self.given(), &bytes, value)
     }
 
@@ -201,7 +201,7 @@ fn transforms() -> Vec<(&'static str, Scene)> {
         let [older, newer, current] = degrees.map(|degrees| turned(profile, degrees));
         Scene::rest(TURRET, profile).moving(0, &older, &newer, &current)
     };
-    let teleported = |scene: Scene| Scene { teleported: true, ..scene };
+    let jumped = |age, scene: Scene| Scene { jump_age: Some(age), ..scene };
     vec![
         ("a position as before", crate_()),
         ("a position as predicted", crate_().moving(0, &[0, 0, 0], &[10, -20, 30], &[20, -40, 60])),
@@ -231,8 +231,11 @@ fn transforms() -> Vec<(&'static str, Scene)> {
             high().moving(0, &[-2_000_000_000, 0, 0], &[2_000_000_000, 0, 0], &[2_000_000_100, 1, 0]),
         ),
         ("a large difference by its width", high().moving(0, &[0; 3], &[0; 3], &[70_000, -70_000, 1])),
-        ("teleported", teleported(crate_().moving(0, &[0; 3], &[0; 3], &[30_000, 1, 2]))),
-        ("teleported to where it was", teleported(crate_())),
+        ("jumped", jumped(0, crate_().moving(0, &[0; 3], &[0; 3], &[30_000, 1, 2]))),
+        ("jumped to where it was", jumped(1, crate_())),
+        ("jumped, and the newer state is one tick old", jumped(0, crate_().aged(1, Some(2)))),
+        ("jumped in one of five ticks", jumped(4, crate_().aged(5, None))),
+        ("jumped right after the oldest state", jumped(254, crate_().aged(255, Some(510)))),
         ("to a raw position", crate_().moving(0, &[0; 4], &[1, 2, 3, 0], &raw(1e6))),
         ("from a raw position", crate_().moving(0, &[0; 4], &raw(1e6), &[1, 2, 3, 0])),
         ("with a raw older position", crate_().moving(0, &raw(1e6), &[1, 2, 3, 0], &[4, 5, 6, 0])),
@@ -428,6 +431,19 @@ fn symbols(table: usize, symbols: &[u8], rest: &[(u64, u32)]) -> Vec<u8> {
     bytes[..length].to_vec()
 }
 
+/// A jump, its age in one bit, and a jump again.
+fn jumped_twice() -> Vec<u8> {
+    let lengths = Codes::generic().serialize();
+    let table = CodeTable::from_lengths(&lengths[22 + 71..22 + 2 * 71]).expect("a complete code");
+    let mut bytes = [0; 64];
+    let mut writer = BitWriter::new(&mut bytes);
+    table.write(70, &mut writer);
+    writer.write_bits(1, 1);
+    table.write(70, &mut writer);
+    let length = writer.finish().expect("a few bits");
+    bytes[..length].to_vec()
+}
+
 fn refusals() -> Vec<Value> {
     let crate_ = Scene::rest(CRATE, Profile::Standard);
     let alone = crate_.clone().aged(3, None);
@@ -441,7 +457,7 @@ fn refusals() -> Vec<Value> {
     let (place, turn, others) = (|place: u8| place, |turn: u8| 5 * turn, 35);
     let whole = |scene: &Scene| {
         let mut far = scene.clone().moving(0, &[0; 3], &[0; 3], &[32_767, -32_767, 0]);
-        far.teleported = true;
+        far.jump_age = Some(1);
         far.encoded()
     };
     let mut trailing = crate_.encoded();
@@ -449,7 +465,8 @@ fn refusals() -> Vec<Value> {
     let long = whole(&crate_);
     let rotation = |code: u64| symbols(1, &[turn(6)], &[(0, 2), (code, 15), (code, 15), (code, 15)]);
     vec![
-        crate_.bad("teleported twice", &symbols(1, &[70, 70], &[])),
+        crate_.bad("jumped twice", &jumped_twice()),
+        alone.bad("jumped as long ago as the state", &symbols(0, &[70], &[(3, 2), (0, 16)])),
         crate_.bad("other fields where there are none", &symbols(1, &[others], &[])),
         crate_.bad("a turn without rotation", &symbols(1, &[turn(1)], &[])),
         turret.bad("a place without position", &symbols(1, &[place(2)], &[(0, 64)])),

@@ -1,4 +1,4 @@
-//! What `netloom` shows without arguments: ten seconds of a game between a client and a server, in virtual time.
+//! What `netloom demo` shows: ten seconds of a game between a client and a server, in virtual time.
 
 use std::process::ExitCode;
 

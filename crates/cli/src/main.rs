@@ -1,16 +1,24 @@
 //! The `netloom` command.
 //!
-//! Without arguments it shows in a second, on any machine, what the stack does: a simulated session over a bad network,
-//! with its figures. `netloom sim` runs the scenarios that must always hold.
+//! Without arguments it serves a game. `netloom connect` plays it in a terminal, `netloom bots` fills it with players, `netloom top`
+//! shows what the server does; `netloom sim` runs the scenarios that must always hold.
 #![forbid(unsafe_code)]
 
+mod bots;
+mod config;
+mod connect;
 mod demo;
 mod feel_picture;
+mod games;
+mod log;
 mod out;
 mod plot;
 mod replication_picture;
+mod serve;
+mod signals;
 mod sim;
 mod table;
+mod top;
 
 use std::process::ExitCode;
 
@@ -18,14 +26,13 @@ use clap::{Parser, Subcommand};
 
 const AFTER_HELP: &str = "\
 Examples:
-  netloom                                       a short simulated session and what happened in it
-  netloom sim --list                            the scenarios
-  netloom sim --scenario lossy --runs 1000      a thousand seeds of one scenario
-  netloom sim --scenario lossy --seed 42        replay one run
-  netloom sim --scenario replication --plot out.svg --loss 0.05 --rtt-ms 120
-  netloom sim --scenario feel --plot out.svg    what a player sees while the network misbehaves
-
-Simulated time costs nothing: ten seconds of a session take a few milliseconds.";
+  netloom                                       serve a game, here and now
+  netloom connect 127.0.0.1:7777                walk about in it
+  netloom bots 127.0.0.1:7777 --count 200       with two hundred others
+  netloom top 127.0.0.1:7779                    what the server does
+  netloom config --default > netloom.toml       every setting
+  netloom sim --scenario lossy --runs 1000      a thousand seeds of one scenario in virtual time
+  netloom sim --scenario feel --plot out.svg    what a player sees while the network misbehaves";
 
 /// Netloom: multiplayer networking for games.
 #[derive(Debug, Parser)]
@@ -37,14 +44,32 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Serve a game over real sockets; without any command, this with its defaults
+    Serve(serve::ServeArgs),
+    /// Play in a terminal
+    Connect(connect::ConnectArgs),
+    /// Send bots to a server, and report what they saw
+    Bots(bots::BotsArgs),
+    /// Show what a server does
+    Top(top::TopArgs),
+    /// Print or check settings
+    Config(config::ConfigArgs),
     /// Run seeded scenarios over a simulated network and check that every promise holds
     Sim(sim::SimArgs),
+    /// Ten seconds of a game over a bad network, in virtual time
+    Demo,
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        None => demo::run(),
+        None => serve::run(&serve::ServeArgs::default()),
+        Some(Command::Serve(args)) => serve::run(&args),
+        Some(Command::Connect(args)) => connect::run(&args),
+        Some(Command::Bots(args)) => bots::run(&args),
+        Some(Command::Top(args)) => top::run(&args),
+        Some(Command::Config(args)) => config::run(&args),
         Some(Command::Sim(args)) => sim::run(&args),
+        Some(Command::Demo) => demo::run(),
     };
     result.unwrap_or_else(|message| {
         eprintln!("netloom: {message}");

@@ -15,13 +15,13 @@ fn stderr(output: &Output) -> String {
 }
 
 #[test]
-fn without_arguments_it_shows_a_session() {
-    let output = netloom(&[]);
+fn the_demonstration_shows_a_session_and_is_always_the_same() {
+    let output = netloom(&["demo"]);
     assert!(output.status.success(), "{}", stderr(&output));
     for word in ["handshake", "ordered", "sequenced", "p99"] {
         assert!(stdout(&output).contains(word), "{word} is missing in\n{}", stdout(&output));
     }
-    assert_eq!(stdout(&output), stdout(&netloom(&[])), "two runs differ");
+    assert_eq!(stdout(&output), stdout(&netloom(&["demo"])), "two runs differ");
 }
 
 #[test]
@@ -71,12 +71,17 @@ fn impossible_arguments_are_refused_with_the_allowed_range() {
 
 #[test]
 fn help_shows_examples() {
-    assert!(stdout(&netloom(&["--help"])).contains("netloom sim --scenario lossy --seed 42"));
+    assert!(stdout(&netloom(&["--help"])).contains("netloom sim --scenario lossy --runs 1000"));
 }
 
 #[test]
 fn a_reader_that_stops_listening_is_no_error() {
-    for arguments in [&["sim", "--list"][..], &["sim", "--scenario", "clean", "--runs", "2"], &[]] {
+    for arguments in [
+        &["sim", "--list"][..],
+        &["sim", "--scenario", "clean", "--runs", "2"],
+        &["demo"],
+        &["config", "--default"],
+    ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_netloom"));
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);

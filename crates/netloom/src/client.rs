@@ -17,7 +17,7 @@ use crate::Input;
 use crate::address::{Address, Scheme};
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::line::{Driver, Line};
+use crate::line::{Arrival, Driver, Line};
 use crate::server::seed;
 
 /// What a [`Client`] is made of. See [`Client::builder`].
@@ -106,8 +106,9 @@ impl ClientBuilder {
         connection.mtu = connection.mtu.min(transport.capabilities().mtu_bytes);
         let mut session = Session::new(self.config, protocol, seed)?;
         let line = Line::new(self.driver, vec![transport], clock)?;
-        session.connect(clock.now(), server.to_socket_addr())?;
-        Ok(Client { session, line, clock, ticked: Micros::ZERO })
+        let server = server.to_socket_addr();
+        session.connect(clock.now(), server)?;
+        Ok(Client { session, line, clock, server, ticked: Micros::ZERO })
     }
 }
 
@@ -118,6 +119,8 @@ pub struct Client<I: Input> {
     session: Session<I>,
     line: Line,
     clock: Clock,
+    /// Where it is connected to, or was last.
+    server: SocketAddr,
     ticked: Micros,
 }
 
@@ -139,11 +142,18 @@ impl<I: Input> Client<I> {
 
     /// A frame: takes in what arrived and moves on; how much time has passed since the last one. Never waits.
     pub fn tick(&mut self) -> Result<Micros, Error> {
-        let Client { session, line, clock, ticked } = self;
-        line.receive(clock.now(), |at, from, datagram| session.handle_datagram(at, from, datagram))?;
+        let Client { session, line, clock, ticked, .. } = self;
+        line.receive(clock.now(), |at, from, arrival| match arrival {
+            Arrival::Datagram(datagram) => session.handle_datagram(at, from, datagram),
+            Arrival::Broken => session.handle_broken(at, from),
+        })?;
         let now = clock.now();
         let elapsed = now.since(std::mem::replace(ticked, now));
         session.tick(now);
+        if let Some(server) = session.poll_redial() {
+            // On a stream, what waits in it is old and the next packet makes a new one.
+            line.close(server);
+        }
         self.send()?;
         Ok(elapsed)
     }
@@ -173,6 +183,7 @@ impl<I: Input> Client<I> {
             self.tick()?;
             self.wait(Micros::from_millis(5))?;
         }
+        self.line.close(self.server);
         Ok(())
     }
 
@@ -184,6 +195,7 @@ impl<I: Input> Client<I> {
     /// Connects again, after it is over.
     pub fn reconnect(&mut self, server: SocketAddr) -> Result<(), Error> {
         let now = self.clock.now();
+        self.server = server;
         Ok(self.session.connect(now, server)?)
     }
 }

@@ -73,6 +73,7 @@
 //! | settings | [`ServerConfig`](prelude::ServerConfig), [`RoomConfig`](prelude::RoomConfig), [`ClientConfig`](prelude::ClientConfig) |
 //! | a player in the server's own process, or no network at all | [`ServerBuilder::bind_with_player`] |
 //! | servers on the local network, codes for rooms | [`discovery`] |
+//! | what a server does at the moment, also for Prometheus | [`Server::stats`] |
 //! | a bad line on purpose | [`ClientBuilder::bad_line`] |
 #![forbid(unsafe_code)]
 
@@ -83,11 +84,13 @@ pub mod discovery;
 pub mod error;
 mod line;
 pub mod server;
+pub mod stats;
 
 pub use address::{Address, AddressError, Scheme};
 pub use client::{Client, ClientBuilder};
 pub use error::Error;
 pub use line::{Driver, RING_DATAGRAMS};
+pub use netloom_proto as proto;
 pub use netloom_replica as replica;
 pub use netloom_replica::input::Input;
 pub use netloom_session as session;
@@ -95,17 +98,19 @@ pub use netloom_session::replicated;
 pub use netloom_transport as transport;
 pub use netloom_wire as wire;
 pub use server::{Server, ServerBuilder, ServerHandle};
+pub use stats::Stats;
 
 /// What most games need.
 pub mod prelude {
     pub use crate::replicated::{Choice, Replicated};
     pub use crate::{Client, Driver, Error, Input, Server, ServerHandle};
+    pub use netloom_proto::DisconnectReason;
     pub use netloom_replica::step::Step;
     pub use netloom_replica::world::{ObjectIndex, TeamId};
     pub use netloom_session::client::{ClientEvent, Ending, Prediction};
     pub use netloom_session::{
-        Candidate, ClientConfig, Command, Denied, Game, GameError, PlayerId, Profile, Protocol, Rejected,
-        Room, RoomConfig, RoomId, ServerConfig, ServerEvent,
+        Call, CallRefused, CallTarget, Candidate, ClientConfig, Command, Denied, Game, GameError, PlayerId,
+        Profile, Protocol, Rejected, Room, RoomConfig, RoomId, RpcOptions, ServerConfig, ServerEvent,
     };
     pub use netloom_wire::{Alias, BitReader, BitWriter, Micros, ReadError, Tick};
 }

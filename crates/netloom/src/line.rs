@@ -38,6 +38,14 @@ pub enum Driver {
     DualLoop,
 }
 
+/// What comes from a peer.
+pub(crate) enum Arrival<'a> {
+    /// To be opened in place.
+    Datagram(&'a mut [u8]),
+    /// Nothing any more: its stream ended, and not by [`Line::close`].
+    Broken,
+}
+
 /// Transports, however they are driven.
 pub(crate) enum Line {
     Direct(Direct),
@@ -56,11 +64,11 @@ impl Line {
         })
     }
 
-    /// Hands over what has arrived: when, from whom, and the bytes, to be opened in place.
+    /// Hands over what has arrived: when, from whom, and what.
     pub fn receive(
         &mut self,
         now: Micros,
-        handle: impl FnMut(Micros, SocketAddr, &mut [u8]),
+        handle: impl FnMut(Micros, SocketAddr, Arrival<'_>),
     ) -> Result<(), TransportError> {
         match self {
             Line::Direct(direct) => direct.receive(now, handle),

@@ -1,6 +1,7 @@
 //! A server over real transports.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 
@@ -18,7 +19,8 @@ use crate::client::{Client, ClientBuilder};
 use crate::clock::Clock;
 use crate::discovery::{Beacon, DISCOVERY_PORT};
 use crate::error::Error;
-use crate::line::{Driver, Line, plain};
+use crate::line::{Arrival, Driver, Line, plain};
+use crate::stats::{Recorder, Stats};
 
 /// How long a loop sleeps at most, so that commands from outside are soon seen.
 const SLEEP_MAX: Micros = Micros::from_millis(20);
@@ -118,6 +120,7 @@ impl ServerBuilder {
         self.config.connection.mtu =
             mtu.unwrap_or(self.config.connection.mtu).min(self.config.connection.mtu);
         let clock = Clock::new();
+        let stats = Stats::new(clock, self.protocol.name(), self.config.listen.peers_max);
         let mut session = Session::new(self.config, self.protocol, seed()?)?;
         for open in self.rooms {
             open(&mut session, clock.now())?;
@@ -127,7 +130,9 @@ impl ServerBuilder {
             _ => None,
         };
         let line = Line::new(self.driver, transports, clock)?;
-        Ok(Server { beacon, session, line, clock, local, events: Vec::new(), held: Vec::new() })
+        let recorder = Recorder::new(Arc::new(stats));
+        let (events, held) = (Vec::new(), Vec::new());
+        Ok(Server { session, line, clock, local, recorder, events, held, beacon })
     }
 
     /// Binds, and adds a player of this very process: server and client in one, or a game without a network if the server
@@ -176,6 +181,7 @@ pub struct Server {
     line: Line,
     clock: Clock,
     local: Vec<Address>,
+    recorder: Recorder,
     events: Vec<ServerEvent>,
     /// Whose snapshots wait.
     held: Vec<PlayerId>,
@@ -223,6 +229,11 @@ impl Server {
         &mut self.session
     }
 
+    /// What it does, for any thread to look at while it runs.
+    pub fn stats(&self) -> Arc<Stats> {
+        Arc::clone(self.recorder.stats())
+    }
+
     /// What the transports counted.
     pub fn transport_counters(&self) -> Counters {
         self.line.counters()
@@ -230,8 +241,12 @@ impl Server {
 
     /// Takes in what arrived, makes the steps that are due, sends what is to be sent. Never waits.
     pub fn tick(&mut self) -> Result<(), Error> {
-        let Server { session, line, clock, held, beacon, .. } = self;
-        line.receive(clock.now(), |at, from, datagram| session.handle_datagram(at, from, datagram))?;
+        let Server { session, line, clock, held, beacon, recorder, .. } = self;
+        let began = clock.now();
+        line.receive(began, |at, from, arrival| match arrival {
+            Arrival::Datagram(datagram) => session.handle_datagram(at, from, datagram),
+            Arrival::Broken => session.handle_broken(at, from),
+        })?;
         hold_congested(session, line, held);
         let now = clock.now();
         session.tick(now);
@@ -242,6 +257,7 @@ impl Server {
         if let Some(beacon) = beacon {
             beacon.answer(now, session);
         }
+        recorder.handle_tick(began, clock.now(), session, || line.counters());
         Ok(())
     }
 
@@ -283,6 +299,7 @@ impl Server {
     /// Begins to stop: everybody is told why. Tick until [`is_stopped`](Server::is_stopped).
     pub fn stop(&mut self, reason: &str) {
         let now = self.clock.now();
+        self.recorder.stats().set_stopping();
         self.session.stop(now, reason);
     }
 

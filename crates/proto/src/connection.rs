@@ -360,7 +360,8 @@ impl Connection {
 
     /// Ends the connection without a word to the other side.
     pub fn end(&mut self, now: Micros, reason: DisconnectReason, reject: Option<(RejectReason, u64)>) {
-        if self.state == State::Connected && reason != DisconnectReason::Timeout {
+        let is_lost = matches!(reason, DisconnectReason::Timeout | DisconnectReason::Broken);
+        if self.state == State::Connected && !is_lost {
             // A goodbye of the other side may be on its way, and wants its confirmation.
             self.draining_until = Some(now + Micros::from_secs(1));
         }

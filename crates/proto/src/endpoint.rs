@@ -358,6 +358,22 @@ impl Endpoint {
         self.settle(index);
     }
 
+    /// Whoever was at this address cannot be reached there any more: the stream below is gone. Connections that were made
+    /// are lost at once instead of after a silence; their seats can be taken up again.
+    pub fn handle_broken(&mut self, now: Micros, address: SocketAddr) {
+        let now = self.advance(now);
+        let Some(&index) = self.addresses.get(&address) else { return };
+        let connection = self.slots[usize::from(index)].connection.as_ref();
+        if connection.is_some_and(|connection| connection.state() == State::Connected) {
+            self.end(now, index, DisconnectReason::Broken);
+        }
+    }
+
+    /// Whether there is a connection at an address, or one is being made.
+    pub fn is_in_use(&self, address: SocketAddr) -> bool {
+        self.addresses.get(&address).is_some_and(|&index| self.slots[usize::from(index)].is_live)
+    }
+
     /// Begins a tick: event limits start anew, timeouts are looked at.
     pub fn begin_tick(&mut self, now: Micros) {
         let now = self.advance(now);

@@ -74,6 +74,8 @@ reasons! {
         Shutdown = 9, "the server is shutting down";
         /// The peer was removed by the application.
         Kicked = 10, "removed by the server";
+        /// The stream below closed without a goodbye. Never said to the other side, who is not there.
+        Broken = 11, "the stream to the other side broke";
     }
 }
 

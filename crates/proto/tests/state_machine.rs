@@ -71,6 +71,29 @@ fn silence_ends_a_connection_after_the_peer_timeout_and_not_before() {
 }
 
 #[test]
+fn a_broken_stream_ends_a_connection_at_once_and_its_seat_can_be_taken_up() {
+    let mut world = World::new(sealed(), sealed());
+    let client = world.start_connecting(CLIENT, None);
+    world.run_for(ms(300));
+    let (server, token) = (world.server().peer(), world.client().resume_token());
+    let (now, address) = (world.now, world.nodes[CLIENT].address);
+    world.nodes[SERVER].endpoint.handle_broken(now, "10.9.9.9:9".parse().unwrap());
+    assert_eq!(world.server().state(server), State::Connected, "somebody else's stream");
+    world.nodes[SERVER].endpoint.handle_broken(now, address);
+    assert!(!world.server().endpoint.is_in_use(address));
+    world.run_for(ms(50));
+    assert_eq!(world.server().ends(), [DisconnectReason::Broken]);
+    assert_eq!(world.client().state(client), State::Connected, "nothing was said to it");
+    let (now, at) = (world.now, world.nodes[SERVER].address);
+    world.nodes[CLIENT].endpoint.handle_broken(now, at);
+    assert!(token.is_some());
+    world.nodes[CLIENT].endpoint.connect(now, at, token).unwrap();
+    world.run_for(secs(1));
+    assert_eq!(world.client().ends(), [DisconnectReason::Broken]);
+    assert_eq!(world.server().connects(), 2);
+}
+
+#[test]
 fn a_peer_that_only_receives_goes_on_acknowledging() {
     for is_first_packet_lost in [false, true] {
         acknowledge_for_a_minute(is_first_packet_lost);

@@ -51,7 +51,7 @@ pub use clock::{Resync, ServerClock};
 pub use delay::{DELAY_MAX, DELAY_MIN, DelayConfig, ViewDelay};
 pub use events::{DueEvent, EVENTS_MAX, EventCounters, EventRefused, ViewEvents, ViewEventsConfig, When};
 pub use input_clock::{InputClock, InputClockConfig, Steps};
-pub use interpolate::{EXTRAPOLATION_MAX, Interpolator, InterpolatorConfig, Jump, Shown, Source, State};
+pub use interpolate::{EXTRAPOLATION_MAX, Interpolator, InterpolatorConfig, Shown, Source, State};
 pub use object::ClientObject;
 pub use predict::{PredictConfig, PredictedSpawns, Predictor, Reconciled, SpawnKey};
 pub use view::{View, ViewConfig};
@@ -86,8 +86,8 @@ pub struct Change {
     pub in_full: bool,
     /// When: the tick of the snapshot, or the one in which it left.
     pub tick: Tick,
-    /// If it jumped, a tick before which it did not: the jump lies after that.
-    pub jumped_since: Option<Tick>,
+    /// When it had jumped last by then; `None` if it did not since it came into sight.
+    pub jumped: Option<Tick>,
 }
 
 /// The ways in which a snapshot changes an object.
@@ -316,6 +316,7 @@ impl ReplicaClient {
             ClientEvent::Left(alias) => (alias, ChangeKind::Left),
         };
         let in_full = kind == ChangeKind::Entered;
-        self.changes.push(Change { alias, kind, in_full, tick, jumped_since: None });
+        let jumped = self.object(alias).and_then(ClientObject::jumped);
+        self.changes.push(Change { alias, kind, in_full, tick, jumped });
     }
 }

@@ -70,8 +70,9 @@ impl Blobs for () {
 /// What a receiver learned besides the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded {
-    /// Whether the object jumped, so that nothing may sweep it from its old place to the new one.
-    pub teleported: bool,
+    /// How many ticks ago the object jumped, if it did since the newer baseline: nothing may sweep it from where it was
+    /// before that to where it is now.
+    pub jump_age: Option<u32>,
     /// The fields that differ from the newer baseline.
     pub changed: u64,
 }
@@ -100,8 +101,9 @@ impl SmallCode {
 /// Appends the visible fields of an object that differ from what the receiver can predict.
 ///
 /// `visible` has a bit for each field, as [`Class::visible`] gives it; `newer` is the younger of the two baselines. An
-/// `older` one that is not older than `newer` is ignored. Whatever does not fit or lies out of range becomes the
-/// writer's failure.
+/// `older` one that is not older than `newer` is ignored. `jump_age` says how many ticks ago the object jumped, if it did
+/// since `newer`, so it is less than the age of that. Whatever does not fit or lies out of range becomes the writer's
+/// failure.
 ///
 /// # Panics
 /// If any words are fewer than the class has.
@@ -115,7 +117,7 @@ pub fn encode(
     current: &[i32],
     newer: Baseline<'_>,
     older: Option<Baseline<'_>>,
-    teleported: bool,
+    jump_age: Option<u32>,
     blobs: &impl Blobs,
     codes: &Codes,
     writer: &mut BitWriter<'_>,
@@ -125,8 +127,8 @@ pub fn encode(
     let others = Others::new(class, shape.others, current, newer.words);
     if shape.has_transform() {
         let known = pair.known(newer.words, older.map(|older| older.words));
-        if !shape.append::<ShortRun>(&known, current, teleported, others.any_changed(), codes, writer) {
-            shape.append::<LongRun>(&known, current, teleported, others.any_changed(), codes, writer);
+        if !shape.append::<ShortRun>(&known, current, jump_age, others.any_changed(), codes, writer) {
+            shape.append::<LongRun>(&known, current, jump_age, others.any_changed(), codes, writer);
         }
     }
     if others.any_changed() || (!shape.has_transform() && shape.others != 0) {
@@ -145,12 +147,12 @@ pub fn encode_small(
     current: &[i32],
     newer: Baseline<'_>,
     older: Option<Baseline<'_>>,
-    teleported: bool,
+    jump_age: Option<u32>,
     codes: &Codes,
 ) -> Option<SmallCode> {
     let pair = Pair::new(newer.age, older.map(|older| older.age));
     let older = older.map(|older| older.words);
-    pair.encode_small(class, visible, current, newer.words, older, teleported, codes)
+    pair.encode_small(class, visible, current, newer.words, older, jump_age, codes)
 }
 
 /// Reads what [`encode`] wrote with the same baselines, and leaves the object's words in `words`.
@@ -178,6 +180,7 @@ pub fn decode(
 /// The ages of two baselines, prepared once for all objects that have them.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
+    newer_age: u32,
     line: Option<Line>,
 }
 
@@ -186,7 +189,7 @@ impl Pair {
     /// is not older than `newer_age`, more than 1,023, or less than a quarter of `newer_age` apart from it.
     #[inline]
     pub fn new(newer_age: u32, older_age: Option<u32>) -> Pair {
-        Pair { line: older_age.and_then(|older_age| Line::between(newer_age, older_age)) }
+        Pair { newer_age, line: older_age.and_then(|older_age| Line::between(newer_age, older_age)) }
     }
 
     /// [`encode_small`] for one of many objects with these ages.
@@ -202,7 +205,7 @@ impl Pair {
         current: &[i32],
         newer: &[i32],
         older: Option<&[i32]>,
-        teleported: bool,
+        jump_age: Option<u32>,
         codes: &Codes,
     ) -> Option<SmallCode> {
         let shape = Shape::of(class, visible);
@@ -214,7 +217,7 @@ impl Pair {
         }
         let known = self.known(newer, older);
         let Transform { symbol, position, rotation } =
-            shape.write::<ShortRun>(&known, current, teleported, false, codes)?;
+            shape.write::<ShortRun>(&known, current, jump_age, false, codes)?;
         let length = symbol.length + position.length + rotation.length;
         if length > SmallCode::BITS_MAX {
             return None;
@@ -244,15 +247,15 @@ impl Pair {
     ) -> Result<Decoded, ReadError> {
         let shape = Shape::of(class, visible);
         words[..class.word_count()].copy_from_slice(&newer[..class.word_count()]);
-        let mut decoded = Decoded { teleported: false, changed: 0 };
+        let mut decoded = Decoded { jump_age: None, changed: 0 };
         let mut others = shape.others != 0;
         if shape.has_transform() {
             let known = self.known(newer, older);
-            let change = Change::read(codes, shape.past(&known), reader)?;
+            let change = Change::read(codes, shape.past(&known), self.newer_age, reader)?;
             if change.others && shape.others == 0 {
                 return Err(ReadError::InvalidCode);
             }
-            decoded.teleported = change.teleported;
+            decoded.jump_age = change.jump_age;
             decoded.changed = shape.read(&known, change, codes, reader, words)?;
             others = change.others;
         }
@@ -264,13 +267,14 @@ impl Pair {
 
     #[inline]
     fn known<'a>(&'a self, newer: &'a [i32], older: Option<&'a [i32]>) -> Known<'a> {
-        Known { newer, older: older.zip(self.line.as_ref()) }
+        Known { newer, newer_age: self.newer_age, older: older.zip(self.line.as_ref()) }
     }
 }
 
 /// The baselines, with the line through them if there is one.
 struct Known<'a> {
     newer: &'a [i32],
+    newer_age: u32,
     older: Option<(&'a [i32], &'a Line)>,
 }
 
@@ -330,17 +334,17 @@ impl<'a> Shape<'a> {
         )
     }
 
-    /// Appends the transform, or fails the writer if words are out of range. False if a part did not fit its run.
+    /// Appends the transform, or fails the writer if anything is out of range. False if a part did not fit its run.
     fn append<R: Run>(
         &self,
         known: &Known<'_>,
         current: &[i32],
-        teleported: bool,
+        jump_age: Option<u32>,
         others: bool,
         codes: &Codes,
         writer: &mut BitWriter<'_>,
     ) -> bool {
-        let Some(transform) = self.write::<R>(known, current, teleported, others, codes) else {
+        let Some(transform) = self.write::<R>(known, current, jump_age, others, codes) else {
             writer.fail(WriteError::OutOfRange);
             return true;
         };
@@ -354,13 +358,13 @@ impl<'a> Shape<'a> {
         fits
     }
 
-    /// `None` if words are out of range.
+    /// `None` if words or the age of the jump are out of range.
     #[inline(always)]
     fn write<R: Run>(
         &self,
         known: &Known<'_>,
         current: &[i32],
-        teleported: bool,
+        jump_age: Option<u32>,
         others: bool,
         codes: &Codes,
     ) -> Option<Transform<R>> {
@@ -372,8 +376,11 @@ impl<'a> Shape<'a> {
             Some(spot) => write_rotation(spot, known, four(current, spot.first), codes)?,
             None => (Turn::Same, R::default()),
         };
+        if jump_age.is_some_and(|age| age >= known.newer_age) {
+            return None;
+        }
         let mut symbol = ShortRun::default();
-        Change { teleported, place, turn, others }.write(codes, self.past(known), &mut symbol);
+        Change { jump_age, place, turn, others }.write(codes, self.past(known), known.newer_age, &mut symbol);
         Some(Transform { symbol, position, rotation })
     }
 

@@ -2,12 +2,16 @@
 //!
 //! ```text
 //!   class u8 │ bits u8 │ [parent slot u16] │ [origin, 25 bytes] │ record: 6-byte header, position, rotation, properties
+//!   │ [jump age varint]
 //! ```
 //!
 //! An entry is sent when an object enters a peer's sight, when the meaning of its words changes (another profile, another
 //! sector origin, another parent), and when no baseline is left. Both sides then start from the same words: an entry
 //! holds every field that its receiver sees and no other, so that no word is left to guess. Fields that are delivered
 //! reliably are no part of it.
+//!
+//! If the object jumped since its receiver was first told of it, the record is marked as a teleport and how many ticks ago that
+//! was follows: whatever the receiver holds of it, it knows whether that was before.
 
 use netloom_wire::quantize::Rotation;
 use netloom_wire::record::RECORD_BYTES_MAX;
@@ -24,7 +28,10 @@ use crate::snapshot::check_slot;
 use crate::world::ClassTable;
 
 /// The largest entry.
-pub const ENTRY_BYTES_MAX: usize = 2 + 2 + 25 + RECORD_BYTES_MAX;
+pub const ENTRY_BYTES_MAX: usize = 2 + 2 + 25 + RECORD_BYTES_MAX + 5;
+
+/// The oldest jump that is told, in ticks: half of those that count as older. Nobody holds a state from before that.
+pub const JUMP_AGE_MAX: u32 = 1 << 30;
 
 const OWNED: u8 = 1;
 const TEAM: u8 = 2;
@@ -46,8 +53,8 @@ pub struct Entry {
     pub profile: Profile,
     /// What its position is relative to.
     pub origin: SectorOrigin,
-    /// Whether it jumped here.
-    pub teleport: bool,
+    /// How many ticks ago it jumped, if it did since it was first told: at most [`JUMP_AGE_MAX`].
+    pub jump_age: Option<u32>,
 }
 
 /// Writes an entry with the fields that its audience may see; returns its length.
@@ -86,19 +93,26 @@ pub fn write_entry(
     let mut properties = [0; RECORD_BYTES_MAX];
     let block = write_block(class, visible, words, blobs, &mut properties)?;
     let field = |first: Option<usize>| first.filter(|&first| visible & transform_bit(class, first) != 0);
+    let jump_age = entry.jump_age.filter(|_| field(class.position()).is_some());
     let record = Record {
         alias: entry.alias,
         profile: entry.profile,
         origin_version: if entry.profile.uses_origin() { entry.origin.version() } else { Default::default() },
         sequence,
-        teleport: entry.teleport && field(class.position()).is_some(),
+        teleport: jump_age.is_some(),
         position: field(class.position()).map(|first| triple(&words[first..])),
         rotation: field(class.rotation()).map(|first| rotation(&words[first..], entry.profile)),
         properties: (block > 0).then_some(&properties[..block]),
         ..Record::default()
     };
-    let length = record.encode(out.get_mut(start..).unwrap_or_default())?;
-    Ok(start + length)
+    let end = start + record.encode(out.get_mut(start..).unwrap_or_default())?;
+    let mut writer = ByteWriter::new(out.get_mut(end..).unwrap_or_default());
+    match jump_age {
+        Some(age) if age > JUMP_AGE_MAX => return Err(WriteError::OutOfRange),
+        Some(age) => writer.write_varint(age.into()),
+        None => {}
+    }
+    Ok(end + writer.finish()?)
 }
 
 /// Reads an entry: what it says, its words, and how many bytes it took. Contents of texts, bytes and arrays go to `blob`.
@@ -146,6 +160,12 @@ pub fn read_entry(
     if told != class.visible(audience) {
         return Err(ReadError::InvalidField);
     }
+    let end = start + length;
+    let mut after = ByteReader::new(bytes.get(end..).unwrap_or_default());
+    let jump_age = match record.teleport {
+        true => Some(after.read_varint_up_to(JUMP_AGE_MAX.into())? as u32),
+        false => None,
+    };
     let entry = Entry {
         alias: record.alias,
         class: number,
@@ -153,9 +173,9 @@ pub fn read_entry(
         parent,
         profile: record.profile,
         origin,
-        teleport: record.teleport,
+        jump_age,
     };
-    Ok((entry, start + length))
+    Ok((entry, end + after.position()))
 }
 
 /// The value of a field, from its words and its content.
@@ -333,7 +353,7 @@ mod tests {
             parent: Some(3),
             profile: Profile::None,
             origin: SectorOrigin::default(),
-            teleport: true,
+            jump_age: Some(JUMP_AGE_MAX),
         };
         let mut out = [0; ENTRY_BYTES_MAX];
         let length = write_entry(&entry, class, &words, &Full, Sequence8(0), &mut out).unwrap();
@@ -361,7 +381,7 @@ mod tests {
             parent: None,
             profile: Profile::Standard,
             origin: SectorOrigin::default(),
-            teleport: false,
+            jump_age: None,
         };
         let written = |table: &ClassTable| {
             let class = table.class(ClassId(0), Profile::Standard).unwrap();

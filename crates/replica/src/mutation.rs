@@ -27,6 +27,8 @@ pub enum Mutation {
     WriteUnchecked,
     /// World: a jump looks like a walk.
     JumpForgotten,
+    /// Server: a jump that is told again is told as a new one.
+    JumpAgeless,
     /// Server: states are built on as soon as they are sent.
     BaselineUnacked,
     /// Server: an alias is used again before the peer let go of it.
@@ -97,7 +99,7 @@ pub enum Mutation {
 
 impl Mutation {
     /// Every bug of what is sent and held.
-    pub const ALL: [Mutation; 21] = {
+    pub const ALL: [Mutation; 22] = {
         use Mutation::*;
         [
             StaleEntryApplied,
@@ -110,6 +112,7 @@ impl Mutation {
             ContentUnnoticed,
             WriteUnchecked,
             JumpForgotten,
+            JumpAgeless,
             BaselineUnacked,
             AliasReusedEarly,
             SlotLeaked,

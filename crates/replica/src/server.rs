@@ -67,7 +67,7 @@ pub use rewind::{Rewind, RewindConfig};
 pub struct ReplicaPeer(u32);
 
 /// How much of what it sees a peer has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Objects that it is known to have.
     pub held: usize,

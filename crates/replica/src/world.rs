@@ -173,7 +173,7 @@ struct Settings {
     team: Option<TeamId>,
     profile: Profile,
     origin: SectorOrigin,
-    teleported: Option<Tick>,
+    jumped: Option<Tick>,
 }
 
 /// What is to be done about a slot at the next commit; zero for a slot without an object.
@@ -311,7 +311,7 @@ impl World {
             team: spawn.team,
             profile: spawn.profile.unwrap_or(shape.profile),
             origin: spawn.origin,
-            teleported: None,
+            jumped: None,
         };
         let kind_weight =
             in_range("kind_weight", spawn.kind_weight, f32::MIN_POSITIVE, f32::MAX, "finite and above 0")?;

@@ -183,6 +183,25 @@ fn only_what_is_replicated_to_its_owner_can_be_predicted() {
 }
 
 #[test]
+fn prediction_is_off_unless_asked_for_and_asked_for_by_object() {
+    let mut game = Game::new();
+    let second = Spawn { owner: Some(ME), ..Spawn::new(ObjectId(3), ClassId(0)) };
+    game.server.world_mut().spawn(second).unwrap();
+    game.tick(None);
+    let is_mine = |object: &&ClientObject| object.audience() == netloom_wire::schema::Audience::Owner;
+    let mine: Vec<Alias> = game.client.iter().filter(is_mine).map(ClientObject::alias).collect();
+    let [predicted, plain] = mine[..] else { panic!("{mine:?}") };
+    let config = PredictConfig::default();
+    let mut own = Predictor::of_object(&game.client, predicted, Walk, Tick(0), [0.0; 3], config).unwrap();
+    own.apply_local(Tick(1), [50]).unwrap();
+    assert_eq!(*own.state(), [0.5, 0.0, 0.0], "at once");
+    for alias in [predicted, plain] {
+        let object = game.client.object(alias).unwrap();
+        assert_eq!(position(&game, object), [0.0; 3], "what the server said, and nothing else");
+    }
+}
+
+#[test]
 fn an_owner_s_object_is_confirmed_through_real_snapshots_and_corrected_when_the_server_pushes_it() {
     let mut game = Game::new();
     let alias = game.own_alias();

@@ -92,12 +92,67 @@ fn a_jump_before_the_first_entry_is_known_to_have_arrived_is_told_with_the_next_
     let mut pair = Pair::new(Policy::Everyone);
     let ship = pair.spawn(1);
     let entry = pair.tick(1_000).expect("an entry");
-    pair.client.handle_snapshot(&entry.1).unwrap();
+    let entered = pair.client.handle_snapshot(&entry.1).unwrap();
     pair.server.world_mut().teleport(ship).unwrap();
     pair.place(ship, 100.0);
     let again = (0..10).find_map(|_| pair.tick(1_000)).expect("the entry again");
     pair.client.handle_snapshot(&again.1).unwrap();
-    assert!(pair.client.iter().all(|object| object.teleported()));
+    assert!(pair.client.iter().all(|object| object.jumped_since(entered)));
+}
+
+/// One bit per update cannot tell these apart: a jump that is said again because the server has not heard that it arrived, and a
+/// second one.
+#[test]
+fn a_jump_that_is_told_again_is_not_taken_for_another_and_another_not_for_the_same() {
+    let mut pair = Pair::new(Policy::Everyone);
+    let ship = pair.spawn(1);
+    let entry = pair.tick(1_000).expect("an entry");
+    pair.deliver(&entry);
+    // Of what follows the server hears nothing: all of it builds on the entry.
+    let mut before = pair.client.newest().expect("a snapshot");
+    for (x, jumps, arrives) in [
+        (100.0, true, true),
+        (101.0, false, true),
+        (201.0, true, false),
+        (202.0, false, true),
+        (302.0, true, true),
+        (303.0, false, true),
+    ] {
+        if jumps {
+            pair.server.world_mut().teleport(ship).unwrap();
+        }
+        pair.place(ship, x);
+        let sent = pair.tick(1_000).expect("an update");
+        if arrives {
+            let tick = pair.client.handle_snapshot(&sent.1).unwrap();
+            // The one that got lost is seen with the next.
+            let expected = jumps || x == 202.0;
+            let object = pair.client.iter().next().expect("the ship");
+            assert_eq!((object.teleported(), object.jumped_since(before)), (expected, expected), "at {x}");
+            before = tick;
+        }
+    }
+}
+
+#[test]
+fn a_jump_that_comes_with_another_frame_is_told_with_the_new_entry() {
+    let mut pair = Pair::new(Policy::Everyone);
+    let ship = pair.spawn(1);
+    let entry = pair.tick(1_000).expect("an entry");
+    pair.deliver(&entry);
+    let entered = pair.client.newest().expect("a snapshot");
+    pair.server.world_mut().teleport(ship).unwrap();
+    pair.place(ship, 100.0);
+    pair.server.world_mut().set_profile(ship, Profile::High).unwrap();
+    let anew = pair.tick(1_000).expect("the object anew");
+    pair.deliver(&anew);
+    assert!(pair.client.iter().all(|object| object.jumped_since(entered) && object.teleported()));
+    let change = *pair.client.changes().first().expect("a change");
+    assert_eq!(change.jumped, Some(change.tick), "whoever shows it is told too");
+    pair.place(ship, 101.0);
+    let next = pair.tick(1_000).expect("an update");
+    pair.deliver(&next);
+    assert!(!pair.client.iter().any(|object| object.jumped_since(change.tick)));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use netloom_count::allocations;
 use netloom_replica::client::{
-    InputClock, InputClockConfig, Interpolator, InterpolatorConfig, Jump, Pose, ServerClock, State,
-    ViewEvents, ViewEventsConfig, When,
+    InputClock, InputClockConfig, Interpolator, InterpolatorConfig, Pose, ServerClock, State, ViewEvents,
+    ViewEventsConfig, When,
 };
 use netloom_wire::Micros;
 
@@ -57,8 +57,8 @@ impl Screen {
                 phase.cos() as f32 * 80.0,
                 0.0,
             ]);
-            let jump = if (u64::from(slot) + tick).is_multiple_of(90) { Jump::Yes } else { Jump::No };
-            self.objects.insert(slot, State { time, pose, velocity, jump });
+            let jumped = (u64::from(slot) + tick).is_multiple_of(90).then_some(time);
+            self.objects.insert(slot, State { time, pose, velocity, jumped });
         }
         let view_time = Micros(time.0.saturating_sub(100_000));
         self.events.push(view_time, time, When::AtView, tick).unwrap();

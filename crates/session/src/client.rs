@@ -12,6 +12,7 @@
 //! A connection that is lost is taken up again by itself, if [`ClientConfig::reconnects`] says so: the seat is the same, and the
 //! world is told anew.
 
+mod calls;
 mod events;
 mod inputs;
 mod predict;
@@ -39,10 +40,13 @@ use crate::measured::Measured;
 use crate::message::{CHAT_BYTES_MAX, Hello, LobbyNews, MESSAGE_BYTES_MAX, ToClient, ToServer};
 use crate::protocol::Protocol;
 use crate::replicated::Replicated;
+use crate::rpc::{ArgsError, CallError};
 use crate::validate::{Rejected, RejectedMessage};
+use calls::Calls;
 use inputs::Inputs;
 use seat::Seat;
 
+pub use calls::{CallCounters, Called};
 pub use events::{ClientEvent, Ending};
 pub use predict::{Prediction, PredictionError};
 
@@ -94,6 +98,18 @@ pub enum ClientError {
         /// What is allowed.
         max: usize,
     },
+    /// There is no such call, or it may not be made.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The arguments of a call cannot be sent.
+    #[error(transparent)]
+    Args(#[from] ArgsError),
+    /// The target of a call is found through an object, and there is none.
+    #[error("a call to the owner of an object, or to those who see it, needs the object")]
+    NeedsObject,
+    /// The server has other calls, and has not said which yet.
+    #[error("the server's list of calls has not arrived yet: wait for the event `CallsAgreed`")]
+    CallsNotAgreed,
     /// An input for a step that is not asked for.
     #[error("an input for {step:?} is not asked for: take steps from `poll_step`, in order")]
     WrongStep {
@@ -125,9 +141,12 @@ pub struct Client<I: Input> {
     resume: Option<ResumeToken>,
     /// Since when the seat is lost, while it is tried for.
     lost_since: Option<Micros>,
+    /// Where a connection is being made anew.
+    redial: Option<SocketAddr>,
     /// What was said before the connection ended.
     farewell: Option<Ending>,
     events: VecDeque<ClientEvent>,
+    calls: Calls,
     message: MessageBuffer,
 }
 
@@ -148,8 +167,10 @@ impl<I: Input> Client<I> {
             others: BTreeMap::new(),
             resume: None,
             lost_since: None,
+            redial: None,
             farewell: None,
             events: VecDeque::new(),
+            calls: Calls::new()?,
             message: MessageBuffer::new(MESSAGE_BYTES_MAX),
         })
     }
@@ -266,6 +287,18 @@ impl<I: Input> Client<I> {
         self.endpoint.handle_datagram(now, from, datagram);
     }
 
+    /// The stream to the server is gone: for drivers of transports that have connections of their own. The connection is
+    /// lost at once instead of after a silence.
+    pub fn handle_broken(&mut self, now: Micros, from: SocketAddr) {
+        self.endpoint.handle_broken(now, from);
+    }
+
+    /// The address that a connection is being made to anew: what a transport has of the old one is of no use. To be asked
+    /// before [`poll_transmit`](Client::poll_transmit).
+    pub fn poll_redial(&mut self) -> Option<SocketAddr> {
+        self.redial.take()
+    }
+
     /// A frame: takes in what arrived, and moves the view and the player's steps on.
     pub fn tick(&mut self, now: Micros) {
         self.endpoint.begin_tick(now);
@@ -274,20 +307,24 @@ impl<I: Input> Client<I> {
         let measured = self.stats().map(|stats| Measured::from(&stats));
         let Some(seat) = &mut self.seat else { return };
         seat.advance(now, measured, &mut self.inputs);
+        self.calls.advance(now, seat, &self.protocol, &mut self.events);
         if let Some(ms) = seat.poll_viewing(now) {
             self.send(CONTROL, &ToServer::Viewing(ms));
         }
     }
 
     fn receive(&mut self, now: Micros) {
-        let Client { endpoint, seat, events, message, others, farewell, peer, .. } = self;
+        let Client { endpoint, seat, events, calls, message, others, farewell, peer, .. } = self;
         let (mut connected, mut ended, mut welcomed) = (None, None, None);
         while let Some((from, event)) = endpoint.poll_event() {
             if *peer != Some(from) {
                 continue;
             }
             match event {
-                Event::Connected { resume, .. } => connected = Some(resume),
+                Event::Connected { resume, .. } => {
+                    connected = Some(resume);
+                    calls.restart();
+                }
                 Event::Disconnected { reason, reject } => ended = Some((reason, reject)),
                 Event::Outcome { .. } => {}
                 Event::Message { data, .. } => match ToClient::read(data) {
@@ -300,6 +337,12 @@ impl<I: Input> Client<I> {
                             Err(error) => tracing::warn!(%error, "the server's rates cannot be"),
                         }
                         push(events, ClientEvent::welcomed(&welcome));
+                        calls.handle_welcome(&self.protocol, &welcome);
+                    }
+                    Ok(ToClient::Call(frame)) => calls.handle_call(frame),
+                    Ok(ToClient::Names(page)) => calls.handle_page(&self.protocol, page, events),
+                    Ok(ToClient::CallRefused { id, reason, text }) => {
+                        push(events, calls.refused(&self.protocol, id, reason, text));
                     }
                     Ok(said) => handle_said(now, said, seat, others, farewell, events),
                     Err(error) => tracing::debug!(%error, "a message of the server makes no sense"),
@@ -309,8 +352,13 @@ impl<I: Input> Client<I> {
         if let Some(seat) = seat {
             seat.flush(endpoint, *peer, message);
             while let Some(event) = seat.poll_event() {
+                let entered = if let ClientEvent::Entered(alias) = event { Some(alias) } else { None };
                 push(events, event);
+                if let Some(alias) = entered {
+                    calls.handle_entered(alias, seat, &self.protocol, events);
+                }
             }
+            calls.deliver(now, seat, &self.protocol, events);
         }
         if let Some(token) = connected {
             self.resume = token;
@@ -333,7 +381,7 @@ impl<I: Input> Client<I> {
                 name: &config.name,
                 room: &config.room,
                 is_spectator: config.is_spectator,
-                calls_hash: 0,
+                calls_hash: self.protocol.rpcs().hash(),
                 ticket: &config.ticket,
             }),
         );
@@ -358,7 +406,10 @@ impl<I: Input> Client<I> {
         reject: Option<(netloom_proto::RejectReason, u64)>,
     ) {
         self.peer = None;
-        let is_lost = matches!(reason, DisconnectReason::Timeout | DisconnectReason::Undeliverable);
+        let is_lost = matches!(
+            reason,
+            DisconnectReason::Timeout | DisconnectReason::Undeliverable | DisconnectReason::Broken
+        );
         let may_return = self.config.reconnects && self.resume.is_some() && self.farewell.is_none();
         if is_lost && may_return && self.seat.is_some() {
             self.lost_since = Some(now);
@@ -372,6 +423,7 @@ impl<I: Input> Client<I> {
         let ending = self.farewell.take().unwrap_or(Ending::Connection { reason, reject });
         (self.seat, self.resume, self.lost_since) = (None, None, None);
         self.others.clear();
+        self.calls.restart();
         push(&mut self.events, ClientEvent::Ended(ending));
     }
 
@@ -384,6 +436,7 @@ impl<I: Input> Client<I> {
             return self.handle_end(now, reason, None);
         }
         self.peer = self.endpoint.connect(now, server, self.resume).ok();
+        self.redial = Some(server);
     }
 
     /// The next step that the player is to act in. Ask until `None`, and give an input for each.
@@ -458,7 +511,7 @@ impl<I: Input> Client<I> {
 
     /// When to call [`tick`](Client::tick) again at the latest.
     pub fn poll_timeout(&self) -> Option<Micros> {
-        self.endpoint.poll_timeout()
+        [self.endpoint.poll_timeout(), self.calls.poll_timeout()].into_iter().flatten().min()
     }
 }
 
@@ -484,6 +537,11 @@ fn handle_said(
         ToClient::Snapshot(snapshot) => {
             if let Some(seat) = seat {
                 seat.handle_snapshot(now, snapshot);
+            }
+        }
+        ToClient::Packed(packed) => {
+            if let Some(seat) = seat {
+                seat.handle_packed(now, packed);
             }
         }
         ToClient::Property(property) => {

@@ -16,6 +16,7 @@ use crate::health::HealthConfig;
 use crate::lobby::{DuplicateNames, LobbyConfig};
 use crate::message::{PLAYER_NAME_BYTES_MAX, ROOM_NAME_BYTES_MAX};
 use crate::protocol::Protocol;
+use crate::rpc::Rate;
 use crate::validate::{RateRule, SuspicionRule};
 
 /// What kind of game a room is for: a name for a set of values.
@@ -162,6 +163,8 @@ pub struct RoomConfig {
     pub duplicate_names: DuplicateNames,
     /// Lines of chat of one player.
     pub chat: RateRule,
+    /// What all calls of one client together may come to; each call has a rate of its own below it.
+    pub call_rate: Rate,
     /// A seed for [`Room::random`](crate::room::Room::random).
     pub seed: u64,
 }
@@ -193,6 +196,7 @@ impl RoomConfig {
             lobby: None,
             duplicate_names: DuplicateNames::Number,
             chat: RateRule { per_second: 1, burst: 5 },
+            call_rate: Rate::default(),
             seed: 0,
         };
         match profile {
@@ -327,4 +331,43 @@ fn within(
 
 fn error(field: &'static str, value: impl ToString, allowed: &'static str) -> ConfigError {
     ConfigError { field, value: value.to_string(), allowed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_have_the_values_of_their_games() {
+        for profile in Profile::ALL {
+            assert_eq!(Profile::from_name(profile.name()), Some(profile));
+            RoomConfig::for_profile("room", profile).check().unwrap();
+            let server = ServerConfig::for_profile(profile);
+            server.check().unwrap();
+            server.connection.check().unwrap();
+            server.listen.check().unwrap();
+        }
+        let small = RoomConfig::new("room");
+        assert_eq!((small.players_max, small.steps_per_second, small.sends_per_second), (16, 60, 20));
+        assert_eq!(ServerConfig::default().listen.peers_max, 16);
+        let lobby = RoomConfig::for_profile("room", Profile::Lobby4);
+        assert_eq!((lobby.players_max, lobby.sends_per_second), (4, 60));
+        let mmo = RoomConfig::for_profile("room", Profile::Mmo);
+        assert!(
+            (10..=30).contains(&mmo.steps_per_second) && matches!(mmo.replication.policy, Policy::Grid(_))
+        );
+        assert_eq!(ServerConfig::for_profile(Profile::Mmo).connection.security, Security::Required);
+    }
+
+    #[test]
+    fn what_cannot_be_names_field_value_and_range() {
+        let wrong = RoomConfig { sends_per_second: 7, ..RoomConfig::new("room") };
+        let error = wrong.check().unwrap_err().to_string();
+        assert_eq!(error, "room.sends_per_second = 7 is not allowed: use a divisor of steps_per_second");
+        assert_eq!(RoomConfig::new("").check().unwrap_err().field, "room.name");
+        let wrong = ClientConfig { name: "x".repeat(65), ..ClientConfig::default() };
+        assert_eq!(wrong.check().unwrap_err().field, "name");
+        let wrong = ServerConfig { nonsense_max: 0, ..ServerConfig::default() };
+        assert_eq!(wrong.check().unwrap_err().field, "nonsense_max");
+    }
 }

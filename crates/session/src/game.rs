@@ -8,6 +8,8 @@
 //! Clients say what their players do, never what comes of it. [`Game::input`] looks at each input before it has any effect and
 //! may refuse it; the client is told why. All state that others see is in the room's world, which the room replicates.
 //!
+//! What fits into no step is a call: [`Game::rpc`] handles those of players as they arrive, before the step.
+//!
 //! A callback that panics ends its room with a report. Other rooms, and the server, go on.
 
 use std::borrow::Cow;
@@ -22,7 +24,8 @@ use netloom_wire::schema::Value;
 pub use netloom_replica::world::OwnerId as PlayerId;
 
 use crate::message::REASON_BYTES_MAX;
-use crate::room::Room;
+use crate::room::{CallTarget, Room};
+use crate::rpc::{Call, CallRefused};
 use crate::validate::{REASON_TEXT_BYTES_MAX, Reason};
 
 /// Anything that goes wrong in a game.
@@ -108,6 +111,20 @@ pub trait Game: Send + 'static {
     /// A player says something: whether others get to hear it.
     fn chat(&mut self, room: &mut Room, player: PlayerId, text: &str) -> bool {
         let _ = (room, player, text);
+        true
+    }
+
+    /// A player calls something. Whatever has no effect is refused, and the caller is told why. Without this, nothing is
+    /// handled. Wrong arguments are refused by `call.args()?`.
+    fn rpc(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>) -> Result<(), CallRefused> {
+        let _ = (room, from, call);
+        Err(CallRefused::UNHANDLED)
+    }
+
+    /// A player calls something on other players, which the options of the call allow: whether it is passed on to them. They
+    /// get it from the server, with the caller's id.
+    fn forward(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>, target: CallTarget) -> bool {
+        let _ = (room, from, call, target);
         true
     }
 

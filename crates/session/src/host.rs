@@ -9,7 +9,8 @@ use netloom_replica::world::ObjectIndex;
 use netloom_wire::{Micros, ReadError};
 
 use crate::game::{Candidate, Command, Denied, Game, GameError, PlayerId};
-use crate::room::{FieldWrite, Room};
+use crate::room::{CallTarget, FieldWrite, Room};
+use crate::rpc::{Call, CallRefused};
 
 /// A game whose kind of input is forgotten, so that a server can host several games.
 pub(crate) trait Host: Send {
@@ -20,6 +21,8 @@ pub(crate) trait Host: Send {
     fn leave(&mut self, room: &mut Room, player: PlayerId);
     fn claim(&mut self, room: &mut Room, player: PlayerId, object: ObjectIndex, is_wanted: bool) -> bool;
     fn chat(&mut self, room: &mut Room, player: PlayerId, text: &str) -> bool;
+    fn rpc(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>) -> Result<(), CallRefused>;
+    fn forward(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>, target: CallTarget) -> bool;
     fn write(&mut self, room: &mut Room, player: PlayerId, set: &FieldWrite<'_>) -> bool;
     fn step(&mut self, room: &mut Room);
     fn begin(&mut self, room: &mut Room);
@@ -76,6 +79,14 @@ impl<G: Game> Host for Hosted<G> {
 
     fn chat(&mut self, room: &mut Room, player: PlayerId, text: &str) -> bool {
         self.game.chat(room, player, text)
+    }
+
+    fn rpc(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>) -> Result<(), CallRefused> {
+        self.game.rpc(room, from, call)
+    }
+
+    fn forward(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>, target: CallTarget) -> bool {
+        self.game.forward(room, from, call, target)
     }
 
     fn write(&mut self, room: &mut Room, player: PlayerId, set: &FieldWrite<'_>) -> bool {

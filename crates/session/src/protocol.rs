@@ -18,6 +18,8 @@ use netloom_wire::hash::{Fnv64, fnv1a_64};
 use netloom_wire::schema::SchemaError;
 
 use crate::replicated::Replicated;
+use crate::rpc::table::TableError;
+use crate::rpc::{RpcOptions, RpcTable, TableBuilder};
 
 /// The longest name of a game, in bytes.
 pub const GAME_NAME_BYTES_MAX: usize = 64;
@@ -37,6 +39,7 @@ struct Definition {
     classes: Vec<Class>,
     table: ClassTable,
     schema_hash: u64,
+    rpcs: RpcTable,
 }
 
 /// Collects what a [`Protocol`] consists of.
@@ -45,6 +48,9 @@ pub struct ProtocolBuilder {
     name: String,
     version: u16,
     schemas: Vec<Result<Schema, SchemaError>>,
+    rpcs: TableBuilder,
+    /// The first call that could not be added.
+    rpc_error: Option<TableError>,
 }
 
 /// Why a protocol cannot be.
@@ -62,12 +68,21 @@ pub enum ProtocolError {
     /// A class cannot be.
     #[error(transparent)]
     Class(#[from] ClassError),
+    /// A call cannot be.
+    #[error(transparent)]
+    Rpc(#[from] TableError),
 }
 
 impl Protocol {
     /// Begins a protocol with the name of the game.
     pub fn builder(game: &str) -> ProtocolBuilder {
-        ProtocolBuilder { name: game.to_owned(), version: 1, schemas: Vec::new() }
+        ProtocolBuilder {
+            name: game.to_owned(),
+            version: 1,
+            schemas: Vec::new(),
+            rpcs: RpcTable::builder(),
+            rpc_error: None,
+        }
     }
 
     /// The name of the game.
@@ -106,6 +121,11 @@ impl Protocol {
         (schema_hash >> 48) as u16
     }
 
+    /// The calls that this side knows. The handshake does not compare them: see [`rpc::table`](crate::rpc::table).
+    pub fn rpcs(&self) -> &RpcTable {
+        &self.0.rpcs
+    }
+
     pub(crate) fn table(&self) -> ClassTable {
         self.0.table.clone()
     }
@@ -137,11 +157,23 @@ impl ProtocolBuilder {
         self
     }
 
+    /// Adds a call by its name. In which order does not matter, and the other side may know more or fewer names.
+    #[must_use]
+    pub fn rpc(mut self, name: &str, options: RpcOptions) -> ProtocolBuilder {
+        if let Err(error) = self.rpcs.add(name, options) {
+            self.rpc_error.get_or_insert(error);
+        }
+        self
+    }
+
     /// The protocol, or what is wrong with it.
     pub fn build(self) -> Result<Protocol, ProtocolError> {
-        let ProtocolBuilder { name, version, schemas } = self;
+        let ProtocolBuilder { name, version, schemas, rpcs, rpc_error } = self;
         if !(1..=GAME_NAME_BYTES_MAX).contains(&name.len()) {
             return Err(ProtocolError::Name(name));
+        }
+        if let Some(error) = rpc_error {
+            return Err(error.into());
         }
         let schemas = schemas.into_iter().collect::<Result<Vec<Schema>, _>>()?;
         for (at, schema) in schemas.iter().enumerate() {
@@ -153,7 +185,8 @@ impl ProtocolBuilder {
         let table = ClassTable::new(classes.clone())?;
         let layout = fnv1a_64(&table.hash().to_le_bytes()) >> 16;
         let schema_hash = u64::from(version) << 48 | layout;
-        Ok(Protocol(Arc::new(Definition { name: name.into(), version, classes, table, schema_hash })))
+        let (name, rpcs) = (name.into(), rpcs.build());
+        Ok(Protocol(Arc::new(Definition { name, version, classes, table, schema_hash, rpcs })))
     }
 }
 
@@ -186,6 +219,10 @@ mod tests {
         let twice = Protocol::builder("game").class(schema("tank", "a")).class(schema("tank", "b")).build();
         assert_eq!(twice.unwrap_err(), ProtocolError::DuplicateClass("tank".to_owned()));
         assert!(matches!(Protocol::builder("").build(), Err(ProtocolError::Name(_))));
+        let fire = || Protocol::builder("game").rpc("fire", RpcOptions::default());
+        let twice = fire().rpc("fire", RpcOptions::default()).rpc("", RpcOptions::default()).build();
+        assert_eq!(twice.unwrap_err(), ProtocolError::Rpc(TableError::Duplicate { name: "fire".into() }));
+        assert!(fire().build().unwrap().rpcs().id("fire").is_some());
         let protocol =
             Protocol::builder("game").class(schema("a", "x")).class(schema("b", "x")).build().unwrap();
         assert_eq!(protocol.class_id("b"), Some(ClassId(1)));

@@ -3,7 +3,11 @@
 //! A game gets hold of its room in each of its callbacks. Here it finds the world to change, the players, the time, and the
 //! means to tell players something.
 
+mod calls;
+mod groups;
+mod incoming;
 mod lobby;
+mod named;
 mod players;
 mod seat;
 mod tell;
@@ -29,6 +33,10 @@ use crate::protocol::Protocol;
 use crate::random::Random;
 use crate::replicated::Replicated;
 
+pub use calls::CallTarget;
+pub(crate) use calls::channel_of;
+pub use groups::{GROUP_NAME_BYTES_MAX, GROUPS_MAX, GroupError, NO_ME};
+pub(crate) use incoming::Stopped;
 pub(crate) use lobby::LobbyTurn;
 pub use players::Player;
 pub(crate) use seat::Seat;
@@ -84,10 +92,16 @@ pub struct RoomCounters {
     pub snapshots: u64,
     /// Bytes of snapshots sent.
     pub snapshot_bytes: u64,
+    /// Bytes that packing saved of those, for players who joined: see [`packed`](crate::packed).
+    pub packing_saved_bytes: u64,
     /// Messages to players for which there was no room, or nobody to send to.
     pub undelivered: u64,
     /// Ticks in which a code was too long for its memory.
     pub arena_overflows: u64,
+    /// Players' calls that reached the game.
+    pub calls: u64,
+    /// Players' calls that were refused, by the room or by the game.
+    pub refused_calls: u64,
 }
 
 /// A room. See the [module](self).
@@ -104,6 +118,8 @@ pub struct Room {
     next_object: u64,
     random: Random,
     outbox: Outbox,
+    calls: calls::Calls,
+    groups: groups::Groups,
     lobby: Option<Lobby>,
     /// Whether the game went on when the lobby was looked at last.
     is_playing: bool,
@@ -148,6 +164,8 @@ impl Room {
             next_object: 1,
             random: Random::new(config.seed),
             outbox: Outbox::default(),
+            calls: calls::Calls::default(),
+            groups: groups::Groups::default(),
             kicked: Vec::new(),
             ending: None,
             counters: RoomCounters::default(),

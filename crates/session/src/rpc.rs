@@ -22,19 +22,56 @@
 //! | [`args`] | arguments as Rust types |
 //! | [`waiting`] | calls about objects that a client does not have yet |
 //! | [`inbox`] | the calls of a tick, so that scripts are entered once |
+//! | [`call`] | a call as a game sees it |
 //!
 //! The server decides: its ids are those of the wire and its options are those that hold. A client translates.
+//!
+//! A game names its calls in its protocol, handles those of players in [`Game::rpc`](crate::game::Game::rpc), and makes its own
+//! with [`Room::call`](crate::room::Room::call). A client calls with [`Client::call`](crate::client::Client::call), and gets
+//! [`ClientEvent::Called`](crate::client::ClientEvent::Called):
+//!
+//! ```
+//! use netloom_session::{
+//!     Call, CallRefused, CallTarget, Command, Game, PlayerId, Protocol, Rejected, Room, RpcOptions,
+//! };
+//!
+//! struct Party;
+//!
+//! impl Game for Party {
+//!     type Input = [u8; 1];
+//!
+//!     fn rpc(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>) -> Result<(), CallRefused> {
+//!         match call.name() {
+//!             "wave" => {
+//!                 let (times,): (u8,) = call.args()?;
+//!                 Ok(room.call(CallTarget::Others(from), "waved", None, &(from.0, times))?)
+//!             }
+//!             _ => Err(CallRefused::UNHANDLED),
+//!         }
+//!     }
+//! #    fn join(&mut self, _: &mut Room, _: PlayerId) {}
+//! #    fn leave(&mut self, _: &mut Room, _: PlayerId) {}
+//! #    fn input(&mut self, _: &mut Room, _: PlayerId, _: &Command<[u8; 1]>) -> Result<(), Rejected> { Ok(()) }
+//!     // and join, input, leave
+//! }
+//!
+//! let calls = Protocol::builder("party").rpc("wave", RpcOptions::default()).rpc("waved", RpcOptions::default());
+//! assert_eq!(calls.build()?.rpcs().len(), 2);
+//! # Ok::<(), netloom_session::protocol::ProtocolError>(())
+//! ```
 
 pub mod args;
+pub mod call;
 pub mod frame;
 pub mod inbox;
 pub mod limit;
-mod queue;
+pub(crate) mod queue;
 pub mod table;
 pub mod value;
 pub mod waiting;
 
 pub use args::{Args, ArgsError, ObjectArg, decode_args, encode_args};
+pub use call::{Call, CallFailed, CallRefused, Callee};
 pub use frame::{Caller, ClientCall, ServerCall, Target};
 pub use inbox::{Handler, InboxCall, InboxConfig, RpcInbox};
 pub use limit::{PeerLimits, Rate, RefusalCounters};

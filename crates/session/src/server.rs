@@ -24,6 +24,7 @@ use crate::config::{RoomConfig, ServerConfig};
 use crate::game::{Game, PlayerId};
 use crate::host::Hosted;
 use crate::message::{MESSAGE_BYTES_MAX, Refusal};
+use crate::packed::{PACKED_BYTES_MAX, SNAPSHOT_BYTES_MAX};
 use crate::protocol::Protocol;
 use crate::room::{Room, RoomError, RoomId, Telling};
 use desk::Desk;
@@ -36,6 +37,8 @@ const BUFFER_BYTES: usize = (64 << 10) + 16;
 /// Events that wait to be polled; the oldest give way.
 const EVENTS_MAX: usize = 4_096;
 const _: () = assert!(MESSAGE_BYTES_MAX <= BUFFER_BYTES);
+const _: () =
+    assert!(SNAPSHOT_BYTES_MAX + PACKED_BYTES_MAX <= BUFFER_BYTES, "a snapshot, and the same packed");
 
 /// Something that whoever runs a server may want to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -193,6 +196,11 @@ impl Server {
         self.endpoint.handle_datagram(now, from, datagram);
     }
 
+    /// The stream of whoever was at this address is gone: for drivers of transports that have connections of their own.
+    pub fn handle_broken(&mut self, now: Micros, from: SocketAddr) {
+        self.endpoint.handle_broken(now, from);
+    }
+
     /// A tick: to be called at least as often as rooms step.
     pub fn tick(&mut self, now: Micros) {
         self.endpoint.begin_tick(now);
@@ -252,9 +260,15 @@ impl Server {
         self.desk.set_held(player, is_held);
     }
 
-    /// The next address whose connection has ended, for transports that have connections of their own.
+    /// The next address whose connection has ended, for transports that have connections of their own. One that a newer
+    /// connection uses is not told.
     pub fn poll_closed(&mut self) -> Option<SocketAddr> {
-        self.desk.poll_closed()
+        loop {
+            let address = self.desk.poll_closed()?;
+            if !self.endpoint.is_in_use(address) {
+                return Some(address);
+            }
+        }
     }
 
     /// Removes a player, who is told why.

@@ -18,7 +18,7 @@ mod connection;
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use mio::net::{TcpListener, TcpStream};
 use mio::{Interest, Token};
@@ -32,7 +32,9 @@ use crate::error::TransportError;
 use crate::events::EventQueue;
 use crate::limits::{ACCEPTS_PER_RECEIVE_MAX, READ_BYTES};
 use crate::poll::{Poller, Waker, sleep_time};
-use crate::transport::{Capabilities, CloseReason, PeerStatus, TransportEvent, check_slots, refuse_too_long};
+use crate::transport::{
+    Capabilities, CloseReason, PeerState, PeerStatus, TransportEvent, check_slots, refuse_too_long,
+};
 pub(crate) use codec::{Codec, Delivery, Ending, Side, transport_over_streams};
 pub use config::TcpConfig;
 use connection::{Connection, Deadline, Phase, Turn};
@@ -51,6 +53,8 @@ pub(crate) struct Streams<C: Codec> {
     pub shared: C::Shared,
     poller: Poller,
     listener: Option<TcpListener>,
+    /// Where to connect to, of one that does not listen.
+    server: Option<PeerAddress>,
     local: PeerAddress,
     connections: Vec<Option<Box<Connection<C>>>>,
     free: Vec<usize>,
@@ -89,7 +93,8 @@ impl<C: Codec> Streams<C> {
         Ok(streams)
     }
 
-    /// A connection to a server. What is sent to it before it is open waits.
+    /// A connection to a server. What is sent to it before it is open waits; when it has ended, the next thing that is sent
+    /// makes another one.
     pub fn connect(
         server: PeerAddress,
         config: TcpConfig,
@@ -99,12 +104,33 @@ impl<C: Codec> Streams<C> {
         let PeerAddress::Socket(address) = server else {
             return Err(TransportError::WrongAddress { protocol: C::PROTOCOL, address: server });
         };
-        let error = |source| TransportError::Connect { protocol: C::PROTOCOL, address: server, source };
-        let stream = TcpStream::connect(address).map_err(error)?;
-        let local = stream.local_addr().map_err(error)?;
-        let mut streams = Streams::new(local.into(), config, shared)?;
-        streams.add(stream, server, Side::Connecting(server)).map_err(error)?;
+        let unbound = SocketAddr::new(unspecified_like(address), 0);
+        let mut streams = Streams::new(unbound.into(), config, shared)?;
+        streams.server = Some(server);
+        let dialed = streams.dial(server, address);
+        dialed.map_err(|source| TransportError::Connect {
+            protocol: C::PROTOCOL,
+            address: server,
+            source,
+        })?;
         Ok(streams)
+    }
+
+    fn dial(&mut self, server: PeerAddress, address: SocketAddr) -> io::Result<()> {
+        let stream = TcpStream::connect(address)?;
+        self.local = stream.local_addr()?.into();
+        self.add(stream, server, Side::Connecting(server))
+    }
+
+    /// Connects again to the server that this is a client of, if the connection has ended or says its last words.
+    fn dial_again(&mut self, peer: PeerAddress) {
+        let PeerAddress::Socket(address) = peer else { return };
+        if let Some(&index) = self.by_address.get(&peer) {
+            self.remove(index);
+        }
+        if let Err(error) = self.dial(peer, address) {
+            self.events.hint(TransportEvent::Closed { peer, reason: CloseReason::NotMade(error.kind()) });
+        }
     }
 
     fn new(local: PeerAddress, config: TcpConfig, shared: C::Shared) -> Result<Streams<C>, TransportError> {
@@ -113,6 +139,7 @@ impl<C: Codec> Streams<C> {
             poller,
             shared,
             listener: None,
+            server: None,
             local,
             connections: Vec::new(),
             free: Vec::new(),
@@ -333,6 +360,9 @@ impl<C: Codec> Streams<C> {
 
     /// Queues a datagram for its connection. `false`: it was dropped and counted.
     fn queue(&mut self, peer: PeerAddress, bytes: &[u8]) -> bool {
+        if self.server == Some(peer) && self.status(peer).state == PeerState::Closed {
+            self.dial_again(peer);
+        }
         let index = self.by_address.get(&peer).copied();
         let found = index.and_then(|index| Some((index, self.connections.get_mut(index)?.as_mut()?)));
         let Some((index, connection)) = found.filter(|(_, connection)| connection.takes_datagrams()) else {
@@ -446,6 +476,13 @@ impl<C: Codec> Streams<C> {
 
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+}
+
+fn unspecified_like(address: SocketAddr) -> IpAddr {
+    match address {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     }
 }
 

@@ -57,7 +57,8 @@ impl TcpTransport {
         Ok(TcpTransport { streams: Streams::listen(address, config, ())? })
     }
 
-    /// A connection to a server. What is sent to it before it is made waits.
+    /// A connection to a server. What is sent to it before it is made waits; when it has ended, the next thing that is sent
+    /// makes another one.
     pub fn connect(server: PeerAddress, config: TcpConfig) -> Result<TcpTransport, TransportError> {
         Ok(TcpTransport { streams: Streams::connect(server, config, ())? })
     }

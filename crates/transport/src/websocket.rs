@@ -125,7 +125,8 @@ impl WebSocketTransport {
         Ok(WebSocketTransport { streams: Streams::listen(address, tcp, shared)? })
     }
 
-    /// A connection to a server. What is sent to it before it is open waits.
+    /// A connection to a server. What is sent to it before it is open waits; when it has ended, the next thing that is sent
+    /// makes another one.
     pub fn connect(
         server: PeerAddress,
         config: WebSocketConfig,

@@ -29,7 +29,7 @@ struct Known<'a> {
 struct Update {
     words: Vec<i32>,
     contents: Contents,
-    teleported: bool,
+    jump_age: Option<u32>,
 }
 
 /// Reads one update. Within the ranges of the class what is read is a state of it, and written again it is the same.
@@ -69,7 +69,7 @@ impl Known<'_> {
         let Known { class, visible, newer, older, .. } = *self;
         let decoded =
             decode(class, visible, newer, older, codes(), &mut reader, &mut words, &mut keep).ok()?;
-        Some((Update { words, contents, teleported: decoded.teleported }, reader.bit_position()))
+        Some((Update { words, contents, jump_age: decoded.jump_age }, reader.bit_position()))
     }
 
     /// Whether the words are a state of the class, and survive a round trip.
@@ -84,13 +84,13 @@ impl Known<'_> {
         }
         let mut out = [0; UPDATE_BYTES_MAX];
         let mut writer = BitWriter::new(&mut out);
-        let Update { words, contents, teleported } = update;
-        encode(class, visible, words, newer, older, *teleported, contents, codes(), &mut writer);
+        let Update { words, contents, jump_age } = update;
+        encode(class, visible, words, newer, older, *jump_age, contents, codes(), &mut writer);
         let length = writer.bit_len();
         writer.finish().expect("a state of the class can be written");
         let reader = BitReader::with_bit_len(&out, length).expect("what was written");
         let (again, taken) = self.read(reader).expect("what was written can be read");
-        assert_eq!((taken, &again.words, again.teleported), (length, words, *teleported));
+        assert_eq!((taken, &again.words, again.jump_age), (length, words, *jump_age));
         for (index, field) in class.fields().iter().enumerate() {
             // A content whose number stays has not changed, whatever the sender said.
             if field.kind.content_bytes_max().is_some()
@@ -100,15 +100,19 @@ impl Known<'_> {
                 assert_eq!(again.contents.blob(index), contents.blob(index));
             }
         }
-        let small = encode_small(class, visible, words, newer, older, *teleported, codes());
+        let small = encode_small(class, visible, words, newer, older, *jump_age, codes());
         if let Some(small) = small {
             assert_eq!(small.length() as usize, length);
             assert!(same_bits(&small.bits().to_le_bytes(), &out, length));
         }
         let Some(older) = older else { return };
         let pair = Pair::new(newer.age, Some(older.age));
-        let many =
-            many::Update { current: words, newer: newer.words, older: older.words, teleported: *teleported };
+        let many = many::Update {
+            current: words,
+            newer: newer.words,
+            older: older.words,
+            jumped: jump_age.is_some(),
+        };
         let mut one_of_many = [0];
         assert_eq!(pair.encode_many(class, visible, [many], codes(), &mut one_of_many), 1);
         assert!(one_of_many == [0] || small == Some(SmallCode(one_of_many[0])), "as it is encoded alone");

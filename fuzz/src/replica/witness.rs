@@ -65,6 +65,8 @@ impl Witness {
             let class = client.class(object).expect("an object in sight has a class");
             let visible = class.visible(object.audience());
             check_values(class, visible, |field| object.value(class, field));
+            let jumped_later = object.jumped().is_some_and(|jumped| jumped.is_newer_than(object.tick()));
+            assert!(!jumped_later, "a state knows of no later jump");
         }
     }
 }

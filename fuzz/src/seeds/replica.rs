@@ -29,7 +29,13 @@ impl Blobs for Contents<'_> {
     }
 }
 
-fn entry(world: &World, index: ObjectIndex, audience: Audience, parent: Option<u16>) -> Vec<u8> {
+fn entry(
+    world: &World,
+    index: ObjectIndex,
+    audience: Audience,
+    parent: Option<u16>,
+    jump_age: Option<u32>,
+) -> Vec<u8> {
     let object = world.object(index).expect("it was spawned");
     let entry = Entry {
         alias: Alias { slot: 7, generation: 3 },
@@ -38,7 +44,7 @@ fn entry(world: &World, index: ObjectIndex, audience: Audience, parent: Option<u
         parent,
         profile: object.profile(),
         origin: object.origin(),
-        teleport: false,
+        jump_age,
     };
     let mut out = [0; ENTRY_BYTES_MAX];
     let length =
@@ -64,13 +70,14 @@ fn entries() -> Vec<Seed> {
     world.set_position(ship, [1.0, 2_000.0, 3.0]).expect("it has a position");
     world.commit(Tick(1)).expect("the first tick");
     vec![
-        seed(target, "public", &[&entry(&world, ship, Audience::Public, None)]),
-        seed(target, "owned_and_attached", &[&entry(&world, ship, Audience::Owner, Some(9))]),
-        seed(target, "with_an_origin", &[&entry(&world, high, Audience::Team, None)]),
-        seed(target, "singles", &[&entry(&world, raw, Audience::Public, None)]),
-        seed(target, "only_a_place", &[&entry(&world, place, Audience::Public, None)]),
-        seed(target, "without_transform", &[&entry(&world, board, Audience::Public, None)]),
-        seed(target, "only_a_turn", &[&entry(&world, turret, Audience::Public, None)]),
+        seed(target, "public", &[&entry(&world, ship, Audience::Public, None, None)]),
+        seed(target, "owned_and_attached", &[&entry(&world, ship, Audience::Owner, Some(9), None)]),
+        seed(target, "with_an_origin", &[&entry(&world, high, Audience::Team, None, None)]),
+        seed(target, "singles", &[&entry(&world, raw, Audience::Public, None, None)]),
+        seed(target, "only_a_place", &[&entry(&world, place, Audience::Public, None, None)]),
+        seed(target, "without_transform", &[&entry(&world, board, Audience::Public, None, None)]),
+        seed(target, "after_a_jump", &[&entry(&world, ship, Audience::Public, None, Some(300))]),
+        seed(target, "only_a_turn", &[&entry(&world, turret, Audience::Public, None, None)]),
     ]
 }
 

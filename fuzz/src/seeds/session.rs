@@ -1,6 +1,7 @@
 //! Seeds for sessions.
 
 mod lobby;
+mod pair;
 mod rpc;
 
 use super::Seed;
@@ -8,5 +9,6 @@ use super::Seed;
 pub fn seeds() -> Vec<Seed> {
     let mut seeds = lobby::seeds();
     seeds.extend(rpc::seeds());
+    seeds.extend(pair::seeds());
     seeds
 }

@@ -6,7 +6,7 @@ use crate::measure::percentile;
 use crate::suites::Options;
 use crate::table::{Figure, Row, Target};
 use netloom_count::allocations;
-use netloom_replica::client::{Interpolator, InterpolatorConfig, Jump, Pose, Source, State};
+use netloom_replica::client::{Interpolator, InterpolatorConfig, Pose, Source, State};
 use netloom_wire::Micros;
 use std::hint::black_box;
 use std::time::Instant;
@@ -103,7 +103,7 @@ impl Screen {
         self.states.clear();
         self.states.extend((0..OBJECTS).map(|slot| {
             let (pose, velocity) = walker(slot, time.0);
-            State { time, pose, velocity: has_velocity.then_some(velocity), jump: Jump::No }
+            State { time, pose, velocity: has_velocity.then_some(velocity), jumped: None }
         }));
         let started = Instant::now();
         self.objects.handle_snapshot(time);

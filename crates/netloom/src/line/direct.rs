@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use netloom_transport::{Batch, Counters, PeerAddress, PeerState, Transport, TransportError, TransportEvent};
 use netloom_wire::Micros;
 
-use super::{sum, tagged, untagged};
+use super::{Arrival, sum, tagged, untagged};
 
 /// Datagrams per batch.
 const BATCH: usize = 64;
@@ -32,14 +32,15 @@ impl Lane {
         Ok(Lane { transport, batch, is_stream, open: BTreeSet::new() })
     }
 
-    /// Who came and went.
-    pub fn follow_peers(&mut self) {
+    /// Who came and went; those whose streams ended by themselves are told.
+    pub fn follow_peers(&mut self, mut broken: impl FnMut(PeerAddress)) {
         while let Some(event) = self.transport.poll_event() {
             match event {
                 TransportEvent::Opened(peer) if self.is_stream => drop(self.open.insert(peer)),
                 TransportEvent::Closed { peer, reason } => {
                     tracing::debug!(%peer, %reason, "a stream closed");
                     self.open.remove(&peer);
+                    broken(peer);
                 }
                 TransportEvent::Slow { peer, unsent_bytes } => {
                     tracing::warn!(%peer, unsent_bytes, "a peer reads too slowly");
@@ -100,21 +101,21 @@ impl Direct {
     pub fn receive(
         &mut self,
         now: Micros,
-        mut handle: impl FnMut(Micros, SocketAddr, &mut [u8]),
+        mut handle: impl FnMut(Micros, SocketAddr, Arrival<'_>),
     ) -> Result<(), TransportError> {
         for (number, lane) in self.lanes.iter_mut().enumerate() {
             for _ in 0..BATCHES_PER_TURN {
                 let count = lane.transport.receive(now, &mut lane.batch)?;
                 for datagram in lane.batch.iter_mut() {
                     let from = tagged(number, datagram.address());
-                    handle(now, from, datagram.bytes_mut());
+                    handle(now, from, Arrival::Datagram(datagram.bytes_mut()));
                 }
                 lane.batch.clear();
                 if count == 0 {
                     break;
                 }
             }
-            lane.follow_peers();
+            lane.follow_peers(|peer| handle(now, tagged(number, peer), Arrival::Broken));
         }
         Ok(())
     }

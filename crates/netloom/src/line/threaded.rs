@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{JoinHandle, Thread};
+use std::thread::{JoinHandle, Thread, ThreadId};
 
 use netloom_transport::{Counters, PeerAddress, Transport, TransportError, Waker};
 use netloom_wire::Micros;
 use rtrb::{Consumer, Producer, RingBuffer};
 
 use super::direct::Lane;
-use super::{sum, tagged, untagged};
+use super::{Arrival, sum, tagged, untagged};
 use crate::clock::Clock;
 
 /// Datagrams that a ring holds, in each direction and for each transport.
@@ -23,7 +23,7 @@ const IO_SLEEP_MAX: Micros = Micros::from_millis(50);
 /// How often streams are asked whether they keep up.
 const CONGESTION_INTERVAL: Micros = Micros::from_millis(10);
 
-/// A datagram in a ring; an empty one says that the stream of the peer is to be closed.
+/// A datagram in a ring. An empty one says that the stream of the peer has ended, or on the way out that it is to be closed.
 struct Packet {
     at: Micros,
     peer: SocketAddr,
@@ -40,6 +40,9 @@ struct Shared {
     counters: Mutex<Counters>,
     /// Datagrams that found the ring to the game full.
     dropped: AtomicU64,
+    /// Who waits for what arrives: the thread that was the last to call [`Threaded::wait`]. It changes once, when a server
+    /// that was built in one thread begins to run in another.
+    game: Mutex<Thread>,
 }
 
 /// The game's end of one transport.
@@ -52,11 +55,15 @@ struct Lines {
     /// Datagrams that found the ring to the transport full.
     dropped: u64,
     is_woken: bool,
+    /// Streams that are to be closed as soon as the ring has room: nothing would ever say so again.
+    closing: Vec<SocketAddr>,
 }
 
 /// Transports in threads of their own.
 pub(crate) struct Threaded {
     lanes: Vec<Lines>,
+    /// The thread that is woken when something arrives.
+    game: ThreadId,
     slot: Box<[u8; DATAGRAM_BYTES]>,
 }
 
@@ -65,26 +72,33 @@ impl Threaded {
     pub fn start(transports: Vec<Box<dyn Transport>>, clock: Clock) -> Result<Threaded, TransportError> {
         let lanes = transports.into_iter().map(Lane::new).collect::<Result<Vec<_>, _>>()?;
         let lanes = lanes.into_iter().enumerate().map(|(number, lane)| Lines::start(number, lane, clock));
-        Ok(Threaded { lanes: lanes.collect(), slot: Box::new([0; DATAGRAM_BYTES]) })
+        let game = std::thread::current().id();
+        Ok(Threaded { lanes: lanes.collect(), game, slot: Box::new([0; DATAGRAM_BYTES]) })
     }
 
     pub fn receive(
         &mut self,
-        mut handle: impl FnMut(Micros, SocketAddr, &mut [u8]),
+        mut handle: impl FnMut(Micros, SocketAddr, Arrival<'_>),
     ) -> Result<(), TransportError> {
         for lane in &mut self.lanes {
             // What arrives meanwhile waits for the next turn.
             for _ in 0..lane.incoming.slots() {
                 let Ok(mut packet) = lane.incoming.pop() else { break };
                 let (at, peer, length) = (packet.at, packet.peer, packet.length);
-                if let Some(bytes) = packet.bytes.get_mut(..length) {
-                    handle(at, peer, bytes);
+                match packet.bytes.get_mut(..length) {
+                    Some([]) => handle(at, peer, Arrival::Broken),
+                    Some(bytes) => handle(at, peer, Arrival::Datagram(bytes)),
+                    None => {}
                 }
             }
-            if lane.thread.as_ref().is_some_and(JoinHandle::is_finished)
-                && let Some(Ok(ended)) = lane.thread.take().map(JoinHandle::join)
-            {
-                ended?;
+            if lane.thread.as_ref().is_some_and(JoinHandle::is_finished) {
+                match lane.thread.take().map(JoinHandle::join) {
+                    Some(Ok(ended)) => ended?,
+                    Some(Err(_)) => {
+                        tracing::error!("the thread of a transport panicked: nothing comes from it any more")
+                    }
+                    None => {}
+                }
             }
         }
         Ok(())
@@ -100,6 +114,7 @@ impl Threaded {
             lane.push(Packet { at: Micros::ZERO, peer, length, bytes: *self.slot });
         }
         for lane in &mut self.lanes {
+            lane.push_closing();
             if std::mem::take(&mut lane.is_woken) {
                 lane.waker.wake();
             }
@@ -109,15 +124,24 @@ impl Threaded {
 
     pub fn close(&mut self, peer: SocketAddr) {
         let (number, _) = untagged(peer);
-        if let Some(lane) = self.lanes.get_mut(number) {
-            lane.push(Packet { at: Micros::ZERO, peer, length: 0, bytes: [0; DATAGRAM_BYTES] });
-        }
+        let Some(lane) = self.lanes.get_mut(number) else { return };
+        lane.closing.push(peer);
+        lane.push_closing();
     }
 
     /// Sleeps until an I/O thread has something, or until `deadline`.
     pub fn wait(&mut self, now: Micros, deadline: Micros) {
         let sleep = deadline.since(now).0.min(1_000_000);
         let is_empty = self.lanes.iter().all(|lane| lane.incoming.is_empty());
+        let current = std::thread::current();
+        if self.game != current.id() {
+            self.game = current.id();
+            for lane in &self.lanes {
+                *lock(&lane.shared.game) = current.clone();
+            }
+            // What arrived before has woken another thread.
+            return;
+        }
         if sleep > 0 && is_empty {
             std::thread::park_timeout(std::time::Duration::from_micros(sleep));
         }
@@ -156,6 +180,14 @@ impl Lines {
         self.is_woken = true;
     }
 
+    fn push_closing(&mut self) {
+        while !self.outgoing.is_full()
+            && let Some(peer) = self.closing.pop()
+        {
+            self.push(Packet { at: Micros::ZERO, peer, length: 0, bytes: [0; DATAGRAM_BYTES] });
+        }
+    }
+
     fn start(number: usize, lane: Lane, clock: Clock) -> Lines {
         let (to_game, incoming) = RingBuffer::new(RING_DATAGRAMS);
         let (outgoing, from_game) = RingBuffer::new(RING_DATAGRAMS);
@@ -165,13 +197,13 @@ impl Lines {
             has_congested: AtomicBool::new(false),
             counters: Mutex::default(),
             dropped: AtomicU64::new(0),
+            game: Mutex::new(std::thread::current()),
         });
         let waker = lane.transport.waker();
-        let game = std::thread::current();
-        let io = Io { number, lane, to_game, from_game, shared: Arc::clone(&shared), clock, game };
+        let io = Io { number, lane, to_game, from_game, shared: Arc::clone(&shared), clock };
         let thread = std::thread::Builder::new().name(format!("netloom-io-{number}")).spawn(|| io.run());
         let thread = thread.inspect_err(|error| tracing::error!(%error, "no thread for a transport")).ok();
-        Lines { incoming, outgoing, waker, shared, thread, dropped: 0, is_woken: false }
+        Lines { incoming, outgoing, waker, shared, thread, dropped: 0, is_woken: false, closing: Vec::new() }
     }
 }
 
@@ -183,7 +215,6 @@ struct Io {
     from_game: Consumer<Packet>,
     shared: Arc<Shared>,
     clock: Clock,
-    game: Thread,
 }
 
 impl Io {
@@ -196,7 +227,7 @@ impl Io {
                 return Ok(());
             }
             if self.receive()? {
-                self.game.unpark();
+                lock(&self.shared.game).unpark();
             }
             let now = self.clock.now();
             if now.since(looked_at) >= CONGESTION_INTERVAL {
@@ -246,13 +277,24 @@ impl Io {
                 }
             }
             self.lane.batch.clear();
-            self.lane.follow_peers();
-            has_arrived |= count > 0;
+            has_arrived |= self.follow_peers() || count > 0;
             // A full ring is the game's to empty: more would only be dropped.
             if count == 0 || self.to_game.is_full() {
                 return Ok(has_arrived);
             }
         }
+    }
+
+    /// Whether somebody's stream ended. If the ring is full, silence will tell.
+    fn follow_peers(&mut self) -> bool {
+        let Io { number, lane, to_game, clock, .. } = self;
+        let mut has_ended = false;
+        lane.follow_peers(|peer| {
+            let peer = tagged(*number, peer);
+            let ended = Packet { at: clock.now(), peer, length: 0, bytes: [0; DATAGRAM_BYTES] };
+            has_ended |= to_game.push(ended).is_ok();
+        });
+        has_ended
     }
 
     fn look_at_streams(&mut self) {

@@ -39,7 +39,9 @@ impl Endpoint {
             if let (Some(listener), Some(seat)) = (&mut self.listener, slot.seat.take()) {
                 let seats_max = 2 * listener.config.peers_max;
                 match reason {
-                    DisconnectReason::Timeout | DisconnectReason::Undeliverable => {
+                    DisconnectReason::Timeout
+                    | DisconnectReason::Undeliverable
+                    | DisconnectReason::Broken => {
                         listener.seats.handle_lost(
                             &seat,
                             self.now + listener.config.resume_window,

@@ -5,7 +5,7 @@
 //! only, and it says so in its snapshots:
 //!
 //! ```text
-//!   client   T ─┐  T+1   T+2   T+3   T+4           lead = client's position − now
+//!   client   T ─┐  T+1   T+2   T+3   T+4           lead = time of the newest step − now
 //!               └────── input T ──────┐
 //!   server                            ▼ slack ▶│ T
 //!                                                └── snapshot: the slack of T was … ──▶ client
@@ -13,17 +13,29 @@
 //!
 //! **Start.** One round trip, two steps and the jitter ahead of the server's time as it arrives.
 //!
-//! **Steering.** What a slack tells is about the lead that the client had when it made that input, a round trip ago. So
-//! the lead of every step is remembered, and `slack − lead` is smoothed: that is a property of the route alone, and does
-//! not move while the client corrects itself. The correction can therefore be quick without overshooting. It makes
-//! steps up to 5 % longer or shorter, until the expected slack is one step and the jitter. Without feedback the lead
-//! follows the clock and the round trip.
+//! **Steering.** What a slack tells is about the lead that a step had when the client made it, a round trip ago. So the
+//! lead of every step is remembered, smoothed as the server smooths slacks, and `slack − lead` is smoothed in turn: that
+//! is a property of the route alone, and does not move while the client corrects itself. The correction can therefore be
+//! quick without overshooting. It makes steps up to 5 % longer or shorter, until the expected slack is one step and the jitter;
+//! if that changes, the steps follow at once. Without feedback the lead follows the clock and the round trip.
 //!
-//! **Frames.** Steps are made in frames. At 30 frames a second every frame makes two, and while the newer one is in time
-//! the older one has been due for a step. Most of what the oldest is late by beyond one step is therefore added to the slack.
+//! **Frames.** Steps are made in frames, and a step that is due just after a frame waits for the next one:
+//!
+//! ```text
+//!   position   ────────────────────────────────▶│ here at this frame
+//!   steps        │    ▲ oldest      ▲ newest    │
+//!   frames       │◀─────────── gap ────────────▶│          oldest ≥ position − gap,   newest > position − step
+//! ```
+//!
+//! The oldest step of a frame is in time if the position is ahead of the server, as inputs reach it, by a gap. The newest, of which
+//! slacks tell, lies behind the position by half of a step or of a gap on average, whichever is shorter: a slack of s keeps the
+//! position ahead by s and that half. So with a slack of a step, or of a gap less three eighths of a step if that is more, at
+//! least an eighth of a step is to spare, wherever steps and frames happen to meet. That is what rounding in the feedback
+//! can take. More would make inputs wait, and shots over a long route older than they may be.
 //!
 //! **Breaks.** An error beyond a bound skips steps, or waits if the client is too far ahead. No step is given twice, unless
-//! the server's clock itself broke: then the count starts anew.
+//! the server's clock itself broke: then the count starts anew. When the server has been past the newest step for a quarter
+//! of a second, its slacks are about steps that were never made and tell nothing: the client goes by the clock, at once.
 
 use netloom_wire::{Micros, Tick};
 
@@ -50,15 +62,22 @@ const JITTER_MAX: Micros = Micros(150_000);
 /// The jitter that counts follows the measured one in about this time.
 const JITTER_SETTLE_US: f64 = 2_000_000.0;
 
+/// A server that has been past the newest step for so long will not be caught up with by its slacks: they are about steps that
+/// this client never made.
+const BEHIND_MAX: Micros = Micros(250_000);
+
 const NO_LEAD: (Tick, f64) = (Tick(0), f64::NAN);
-/// Steps that are made later than this after they were due are a hitch, and not the rate of frames.
-const LATE_US_MAX: f64 = 100_000.0;
-/// How much of a longer lateness counts at once, and how much of a shorter one.
-const LATE_UP: f64 = 0.5;
-const LATE_DOWN: f64 = 0.003;
-/// How much of it is waited for. With less, steps starve at 30 frames a second; with more, inputs wait so long that shots
-/// over a long route are older than they may be.
-const LATE_SHARE: f64 = 0.85;
+/// A longer gap is a hitch, and not the rate of frames.
+const GAP_US_MAX: f64 = 100_000.0;
+/// How much of a longer gap counts at once, and how much of a shorter one.
+const GAP_UP: f64 = 0.5;
+const GAP_DOWN: f64 = 0.003;
+/// How much earlier than needed the oldest step of a slow frame comes: feedback is rounded to quarters.
+const SPARE_STEPS: f64 = 0.125;
+/// How much of a new lead counts: as much as of a slack on the server.
+const LEAD_WEIGHT: f64 = 1.0 / 8.0;
+/// After so long without inputs the server begins anew, too.
+const LEAD_FORGOTTEN_US: f64 = 1_000_000.0;
 
 /// How a client counts its steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -127,12 +146,19 @@ pub struct InputClock {
     seen: Micros,
     /// By the low bits of the step, of which there is a power of two.
     leads: Box<[(Tick, f64)]>,
+    /// The newest, smoothed.
+    lead_us: Option<f64>,
     /// Slack less lead, of the route.
     route_us: Option<f64>,
     newest_slack: Option<Tick>,
+    /// Since when the server is past the newest step, and whether that has been too long.
+    behind_since: Option<Micros>,
+    is_left_behind: bool,
     jitter_us: f64,
-    /// How late steps are made, at most.
-    late_us: f64,
+    /// From one frame to the next, at most.
+    gap_us: f64,
+    /// The target of the frame before.
+    target_us: f64,
     /// The breaks of the server's clock so far.
     resyncs: u32,
 }
@@ -175,10 +201,14 @@ impl InputClock {
             position: None,
             seen: Micros::ZERO,
             leads: vec![NO_LEAD; leads].into(),
+            lead_us: None,
             route_us: None,
             newest_slack: None,
+            behind_since: None,
+            is_left_behind: false,
             jitter_us: 0.0,
-            late_us: 0.0,
+            gap_us: 0.0,
+            target_us: 0.0,
             resyncs: 0,
         })
     }
@@ -208,6 +238,15 @@ impl InputClock {
 
     /// What a snapshot said about this client's inputs: see [`ReplicaClient::feedback`](super::ReplicaClient::feedback).
     pub fn handle_feedback(&mut self, feedback: &Feedback) {
+        let newest = self.position.map(|position| Tick(position.given as u32));
+        let is_behind =
+            newest.is_some_and(|newest| nearest_tick(feedback.step.0 as u16, newest).is_newer_than(newest));
+        if !is_behind {
+            self.behind_since = None;
+        } else if self.seen.since(*self.behind_since.get_or_insert(self.seen)) >= BEHIND_MAX {
+            self.forget_route();
+            self.is_left_behind = true;
+        }
         if let Some(slack) = feedback.slack {
             self.handle_slack(feedback.step, (slack.steps() * self.step_us) as i64);
         }
@@ -224,13 +263,13 @@ impl InputClock {
         self.seen = now;
         let Some(reading) = clock.reading() else { return Steps::default() };
         self.follow_jitter(clock, passed_us);
+        self.follow_frames(passed_us);
         // An input is made in the first frame of its step at best, in the next one at worst: that takes another step.
         let ahead_us = clock.rtt().map_or(0, signed) + (self.target_slack().0 as f64 + self.step_us) as i64;
         let by_clock_us = signed(reading) + ahead_us;
         if clock.resyncs() != self.resyncs {
-            self.resyncs = clock.resyncs();
-            (self.route_us, self.newest_slack, self.position) = (None, None, None);
-            self.leads.fill(NO_LEAD);
+            (self.resyncs, self.position) = (clock.resyncs(), None);
+            self.forget_route();
         }
         let (rate, is_new) = (self.rate, self.position.is_none());
         let position = self.position.get_or_insert_with(|| Position {
@@ -246,16 +285,21 @@ impl InputClock {
         self.give(now)
     }
 
-    /// How early the inputs should come.
-    pub fn target_slack(&self) -> Micros {
-        let late_us = (self.late_us - self.step_us).max(0.0) * LATE_SHARE;
-        Micros((self.step_us + late_us + self.jitter_us) as u64)
+    /// Until the next feedback only the server's clock counts, as at the beginning.
+    fn forget_route(&mut self) {
+        (self.lead_us, self.route_us, self.newest_slack, self.behind_since) = (None, None, None, None);
+        self.leads.fill(NO_LEAD);
     }
 
-    /// How early the next input is expected to come, in microseconds; `None` without feedback.
+    /// How early the inputs should come.
+    pub fn target_slack(&self) -> Micros {
+        let for_frames_us = self.gap_us + self.step_us * (SPARE_STEPS - 0.5);
+        Micros((self.step_us.max(for_frames_us) + self.jitter_us) as u64)
+    }
+
+    /// How early inputs are expected to come, in microseconds; `None` without feedback.
     pub fn expected_slack_us(&self) -> Option<i64> {
-        let position = self.position.as_ref()?;
-        Some((self.route_us? + position.lead_us(self.seen)) as i64)
+        Some((self.route_us? + self.lead_us?) as i64)
     }
 
     /// The newest step that was given, and how far into it the client is, 0 to 1: for drawing between two steps.
@@ -272,18 +316,30 @@ impl InputClock {
         self.jitter_us += (measured_us - self.jitter_us) * share;
     }
 
+    fn follow_frames(&mut self, passed_us: f64) {
+        if passed_us < GAP_US_MAX {
+            let share = if passed_us > self.gap_us { GAP_UP } else { GAP_DOWN };
+            self.gap_us += (passed_us - self.gap_us) * share;
+        }
+        self.lead_us = self.lead_us.filter(|_| passed_us < LEAD_FORGOTTEN_US);
+    }
+
     fn steer(&mut self, now: Micros, by_clock_us: i64, passed_us: f64) {
         let target_us = self.target_slack().0 as f64;
+        let moved_us = target_us - std::mem::replace(&mut self.target_us, target_us);
+        let newest_us = self.gap_us.min(self.step_us) / 2.0;
         let Some(position) = &mut self.position else { return };
         let error_us = match self.route_us {
-            Some(route_us) => target_us - (route_us + position.lead_us(now)),
+            Some(route_us) => target_us + newest_us - (route_us + position.lead_us(now)),
             None => (by_clock_us - position.us) as f64,
         };
-        if error_us.abs() > self.config.resync.0 as f64 {
+        let is_left_behind = std::mem::take(&mut self.is_left_behind);
+        if is_left_behind || error_us.abs() > self.config.resync.0 as f64 {
             return position.move_by(error_us);
         }
         let limit_us = DILATION_MAX * passed_us;
-        position.move_by((error_us * (passed_us / SETTLE_US).min(1.0)).clamp(-limit_us, limit_us));
+        let wanted_us = error_us * (passed_us / SETTLE_US).min(1.0) + moved_us;
+        position.move_by(wanted_us.clamp(-limit_us, limit_us));
     }
 
     fn place(&self, step: Tick) -> usize {
@@ -298,13 +354,13 @@ impl InputClock {
         let skipped = if is_behind { due - count_max } else { 0 };
         let count = (due - skipped).min(count_max);
         let first = position.given + skipped + 1;
-        let late_us = position.us as f64 - first as f64 * step_us;
-        if count > 0 && late_us < LATE_US_MAX {
-            let share = if late_us > self.late_us { LATE_UP } else { LATE_DOWN };
-            self.late_us += (late_us - self.late_us) * share;
-        }
         position.given += skipped + count;
-        let lead_us = position.lead_us(now);
+        let behind_us = position.us as f64 + position.fraction - position.given as f64 * step_us;
+        let newest_us = position.lead_us(now) - behind_us;
+        let lead_us = self.lead_us.map_or(newest_us, |lead_us| lead_us + (newest_us - lead_us) * LEAD_WEIGHT);
+        if count > 0 {
+            self.lead_us = Some(lead_us);
+        }
         let first = Tick(first as u32);
         let steps = Steps { first, count: count as u32, skipped: skipped.min(u32::MAX.into()) as u32 };
         for step in steps.iter() {

@@ -24,7 +24,7 @@
 //! as a jump moves an object at once.
 //!
 //! **Cost.** Objects lie in rows, side by side. What a frame needs of one is prepared when the view enters a segment, and
-//! then costs a few multiplications. A ring takes 80 bytes a state, 1,280 per object at 20 states a second. Memory is
+//! then costs a few multiplications. A ring takes 88 bytes a state, 1,408 per object at 20 states a second. Memory is
 //! allocated at construction, and when more objects enter than there ever were.
 
 mod motion;
@@ -47,7 +47,6 @@ use ring::{Inserted, Knot, Rings};
 use segment::{Segment, length};
 use silence::Silence;
 
-pub use ring::Jump;
 pub use segment::Source;
 
 /// States that are kept at least, however slowly they come.
@@ -103,8 +102,8 @@ pub struct State {
     pub pose: Pose,
     /// Metres a second, if known.
     pub velocity: Option<[f32; 3]>,
-    /// Whether it jumped here.
-    pub jump: Jump,
+    /// When it had jumped last by then: nothing is shown between a state from before that and this one.
+    pub jumped: Option<Micros>,
 }
 
 /// An object as it is shown.
@@ -119,7 +118,7 @@ pub struct Shown {
 /// Objects in motion. See the [module](self).
 ///
 /// ```
-/// use netloom_replica::client::{Interpolator, InterpolatorConfig, Jump, Pose, State};
+/// use netloom_replica::client::{Interpolator, InterpolatorConfig, Pose, State};
 /// use netloom_wire::Micros;
 ///
 /// let mut objects = Interpolator::new(InterpolatorConfig::default())?;
@@ -127,7 +126,7 @@ pub struct Shown {
 ///     let time = Micros::from_millis(50 * tick);
 ///     let pose = Pose { position: [tick as f64, 0.0, 0.0], ..Pose::default() };
 ///     objects.handle_snapshot(time);
-///     objects.insert(7, State { time, pose, velocity: None, jump: Jump::No });
+///     objects.insert(7, State { time, pose, velocity: None, jumped: None });
 /// }
 /// objects.advance(Micros::from_millis(75));
 /// assert_eq!(objects.shown(7).unwrap().pose.position, [1.5, 0.0, 0.0]);
@@ -209,10 +208,10 @@ impl Interpolator {
             from_us: time_us,
             pose: Pose { position: state.pose.position, rotation },
             velocity: state.velocity.filter(|velocity| length(*velocity).is_finite()),
-            jumped: false,
+            jump_us: state.jumped.map_or(i64::MIN, signed).min(time_us),
             in_full: false,
         };
-        let inserted = self.rings.insert(row, knot, state.jump, &self.silence);
+        let inserted = self.rings.insert(row, knot, &self.silence);
         // A newest state changes what is shown only if the view lies beyond the one before.
         let is_seen = inserted == Inserted::Late
             || (inserted == Inserted::Newest && self.flags[row] & (flag::LAST | flag::SHOWN) != flag::SHOWN);

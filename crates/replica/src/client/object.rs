@@ -18,12 +18,23 @@ pub struct ClientObject {
     is_in_sight: bool,
     word_count: usize,
     ticks: [Tick; VERSIONS_KEPT],
+    /// When it had jumped last, by row.
+    jumps: [Option<Tick>; VERSIONS_KEPT],
     words: Vec<i32>,
     /// Rows are a ring in the order of their ticks, which ends with the newest.
     count: usize,
     newest: usize,
+    /// The tick of what was the newest state before.
+    before: Option<Tick>,
     contents: Vec<Vec<u8>>,
-    teleported: bool,
+}
+
+/// A state of an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept<'a> {
+    pub words: &'a [i32],
+    /// When it had jumped last.
+    pub jumped: Option<Tick>,
 }
 
 impl ClientObject {
@@ -35,13 +46,14 @@ impl ClientObject {
             is_in_sight: true,
             word_count,
             ticks: [Tick(0); VERSIONS_KEPT],
+            jumps: [None; VERSIONS_KEPT],
             words: vec![0; VERSIONS_KEPT * word_count],
             count: 0,
             newest: 0,
+            before: None,
             contents: vec![Vec::new(); class.fields().len()],
-            teleported: entry.teleport,
         };
-        object.insert(tick, &words[..word_count], entry.teleport);
+        object.insert(tick, &words[..word_count], entry.jump_age.map(|age| tick_before(tick, age)));
         object
     }
 
@@ -85,9 +97,27 @@ impl ClientObject {
         self.ticks[self.newest]
     }
 
-    /// Whether it jumped to its newest state.
+    /// When it jumped last, up to its newest state; `None` if it did not since it came into sight.
+    pub fn jumped(&self) -> Option<Tick> {
+        self.jumps[self.newest]
+    }
+
+    /// Whether it jumped on the way to its newest state from the one before. Whoever does not look at every state asks
+    /// [`jumped_since`](ClientObject::jumped_since) the last one that it saw.
     pub fn teleported(&self) -> bool {
-        self.teleported
+        self.before.is_some_and(|before| self.jumped_since(before))
+    }
+
+    /// Whether it jumped after `tick`: then it must not be moved smoothly from where it was to where it is.
+    pub fn jumped_since(&self, tick: Tick) -> bool {
+        self.jumped().is_some_and(|jumped| jumped.is_newer_than(tick))
+    }
+
+    /// The words that were in force at a tick, as far as they arrived: those of the newest kept state that is not newer.
+    /// `None` if the object was not there yet, or those states are forgotten.
+    pub fn words_at(&self, tick: Tick) -> Option<&[i32]> {
+        let mut rows = (0..self.count).map(|back| self.row_before_newest(back));
+        rows.find(|row| !self.ticks[*row].is_newer_than(tick)).map(|row| self.row(row))
     }
 
     /// The newest value of a field.
@@ -98,7 +128,7 @@ impl ClientObject {
 
     /// Whether an entry says what is known already, the words apart.
     pub(super) fn is_same(&self, entry: &Entry) -> bool {
-        self.is_in_sight && Entry { teleport: self.entry.teleport, ..*entry } == self.entry
+        self.is_in_sight && Entry { jump_age: self.entry.jump_age, ..*entry } == self.entry
     }
 
     pub(super) fn is_in_sight(&self) -> bool {
@@ -115,34 +145,37 @@ impl ClientObject {
 
     /// The state that a snapshot of this tick brought.
     #[inline]
-    pub(super) fn state_at(&self, tick: Tick) -> Option<&[i32]> {
+    pub(super) fn state_at(&self, tick: Tick) -> Option<Kept<'_>> {
+        let kept = |row: usize| Kept { words: self.row(row), jumped: self.jumps[row] };
         let back = self.tick().0.wrapping_sub(tick.0) as usize;
         // Objects that move have a state of every tick.
         let guess = self.row_before_newest(back % VERSIONS_KEPT);
         if back < self.count && self.ticks[guess] == tick {
-            return Some(self.row(guess));
+            return Some(kept(guess));
         }
         let mut rows = (0..self.count).map(|back| self.row_before_newest(back));
-        rows.find(|row| self.ticks[*row] == tick).map(|row| self.row(row))
+        rows.find(|row| self.ticks[*row] == tick).map(kept)
     }
 
-    /// Keeps a state. The oldest gives way; the newest is what the game sees.
-    pub(super) fn insert(&mut self, tick: Tick, words: &[i32], teleported: bool) {
+    /// Keeps a state, and when it had jumped last. The oldest gives way; the newest is what the game sees.
+    pub(super) fn insert(&mut self, tick: Tick, words: &[i32], jumped: Option<Tick>) {
         let is_late = self.count > 0 && !tick.is_newer_than(self.tick());
         #[cfg(netloom_mutations)]
         let is_late = is_late && !crate::mutation::is(crate::mutation::Mutation::OlderStateShown);
         if is_late {
-            return self.insert_late(tick, words);
+            return self.insert_late(tick, words, jumped);
         }
-        self.newest = if self.count == 0 { 0 } else { (self.newest + 1) % VERSIONS_KEPT };
+        if self.count > 0 {
+            self.before = Some(self.tick());
+            self.newest = (self.newest + 1) % VERSIONS_KEPT;
+        }
         self.count = (self.count + 1).min(VERSIONS_KEPT);
-        self.ticks[self.newest] = tick;
+        (self.ticks[self.newest], self.jumps[self.newest]) = (tick, jumped);
         self.row_mut(self.newest).copy_from_slice(words);
-        self.teleported = teleported;
     }
 
     /// Keeps a state that came after newer ones: those make room for it, so that rows stay in the order of ticks.
-    fn insert_late(&mut self, tick: Tick, words: &[i32]) {
+    fn insert_late(&mut self, tick: Tick, words: &[i32], jumped: Option<Tick>) {
         let is_newer = |back: &usize| self.ticks[self.row_before_newest(*back)].is_newer_than(tick);
         let newer = (0..self.count).take_while(is_newer).count();
         let is_known = newer < self.count && self.ticks[self.row_before_newest(newer)] == tick;
@@ -153,12 +186,12 @@ impl ClientObject {
         self.count = (self.count + 1).min(VERSIONS_KEPT);
         for back in 0..newer {
             let (to, from) = (self.row_before_newest(back), self.row_before_newest(back + 1));
-            self.ticks[to] = self.ticks[from];
+            (self.ticks[to], self.jumps[to]) = (self.ticks[from], self.jumps[from]);
             let start = from * self.word_count;
             self.words.copy_within(start..start + self.word_count, to * self.word_count);
         }
         let row = self.row_before_newest(newer);
-        self.ticks[row] = tick;
+        (self.ticks[row], self.jumps[row]) = (tick, jumped);
         self.row_mut(row).copy_from_slice(words);
     }
 
@@ -178,11 +211,13 @@ impl ClientObject {
         }
     }
 
-    /// Takes over what the same object was told reliably before this entry of it, as far as it may still be seen.
+    /// Takes over what the same object was told reliably before this entry of it, as far as it may still be seen, and from
+    /// when its last state was.
     pub(super) fn inherit(&mut self, before: &mut ClientObject, class: &Class) {
         if before.entry.alias != self.entry.alias || before.entry.class != self.entry.class {
             return;
         }
+        self.before = Some(before.tick());
         let fields = class.reliable(self.audience());
         let pairs = self.contents.iter_mut().zip(&mut before.contents).enumerate();
         for (_, (kept, content)) in pairs.filter(|(field, _)| fields >> field & 1 != 0) {
@@ -193,6 +228,11 @@ impl ClientObject {
     fn row(&self, row: usize) -> &[i32] {
         &self.words[row * self.word_count..(row + 1) * self.word_count]
     }
+}
+
+/// The tick so many before another.
+pub(super) fn tick_before(tick: Tick, age: u32) -> Tick {
+    Tick(tick.0.wrapping_sub(age))
 }
 
 impl Blobs for ClientObject {
@@ -223,7 +263,7 @@ mod tests {
             parent: None,
             profile: Profile::Standard,
             origin: SectorOrigin::default(),
-            teleport: false,
+            jump_age: None,
         };
         (ClientObject::new(entry, Tick(1_000), &class, &[1_000]), class)
     }
@@ -236,7 +276,7 @@ mod tests {
             let (mut object, _) = object();
             let mut model = BTreeMap::from([(1_000, 1_000)]);
             for tick in ticks {
-                object.insert(Tick(tick), &[tick as i32], false);
+                object.insert(Tick(tick), &[tick as i32], Some(Tick(tick - 7)));
                 let oldest = *model.keys().next().unwrap();
                 if model.len() < VERSIONS_KEPT || tick > oldest {
                     model.insert(tick, tick as i32);
@@ -247,8 +287,12 @@ mod tests {
                 prop_assert_eq!(object.tick().0, *model.keys().last().unwrap());
             }
             for tick in 950..1_110 {
-                let kept = object.state_at(Tick(tick)).map(|words| words[0]);
-                prop_assert_eq!(kept, model.get(&tick).copied());
+                let kept = object.state_at(Tick(tick));
+                prop_assert_eq!(kept.map(|kept| kept.words[0]), model.get(&tick).copied());
+                let jumped = kept.and_then(|kept| kept.jumped);
+                prop_assert!(jumped.is_none_or(|jumped| jumped == Tick(tick - 7)));
+                let in_force = object.words_at(Tick(tick)).map(|words| words[0]);
+                prop_assert_eq!(in_force, model.range(..=tick).next_back().map(|(_, words)| *words));
             }
         }
     }

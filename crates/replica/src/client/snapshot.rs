@@ -2,11 +2,12 @@
 
 use netloom_wire::{Alias, BitReader, ByteReader, ReadError, Tick};
 
+use super::object::tick_before;
 use super::{Change, ChangeKind, ClientEvent, ClientObject, MISMATCHES_MAX, ReplicaClient, SnapshotError};
 use crate::class::ClassId;
 use crate::codec::{self, Baseline};
 use crate::digest::{REGION_SLOTS, REGIONS_MAX, object_digest, placed};
-use crate::entry::{Entry, read_entry};
+use crate::entry::{Entry, JUMP_AGE_MAX, read_entry};
 use crate::limits::{EXISTENCE_PER_SNAPSHOT_MAX, VISIBLE_MAX, WORDS_MAX};
 use crate::snapshot::{Baselines, Feedback, Flags, Header, check_slot, nearest_tick, read_header};
 
@@ -118,10 +119,10 @@ impl ReplicaClient {
             if tick.is_newer_than(object.tick()) {
                 self.contents.iter().for_each(|(field, content)| object.set_content(field, content));
             }
-            object.insert(tick, &words[..class.word_count()], entry.teleport);
-            let jumped_since = entry.teleport.then(|| object.entered());
+            let jumped = entry.jump_age.map(|age| tick_before(tick, age));
+            object.insert(tick, &words[..class.word_count()], jumped);
             let (alias, kind) = (entry.alias, ChangeKind::Updated);
-            self.changes.push(Change { alias, kind, in_full: true, tick, jumped_since });
+            self.changes.push(Change { alias, kind, in_full: true, tick, jumped });
             return Ok(length);
         }
         let mut object = Box::new(ClientObject::new(entry, tick, class, &words));
@@ -187,11 +188,12 @@ impl ReplicaClient {
                 .class(ClassId(object.class()), object.profile())
                 .ok_or(SnapshotError::UnknownObject(slot))?;
             let state = |age: u32| {
-                let at = Tick(tick.0.wrapping_sub(age));
-                let words = object.state_at(at).ok_or(SnapshotError::MissingBaseline { slot, tick: at });
-                words.map(|words| Baseline { words, age })
+                let at = tick_before(tick, age);
+                let kept = object.state_at(at).ok_or(SnapshotError::MissingBaseline { slot, tick: at });
+                kept.map(|kept| (Baseline { words: kept.words, age }, kept.jumped))
             };
-            let (newer_age, newer, older) = (newer, state(newer)?, older.map(state).transpose()?);
+            let (newer, jumped) = state(newer)?;
+            let older = older.map(|age| state(age).map(|(older, _)| older)).transpose()?;
             let visible = class.visible(object.audience());
             self.contents.clear();
             let mut keep = |field: usize, content: &[u8]| self.contents.push(field, content);
@@ -203,12 +205,16 @@ impl ReplicaClient {
             if is_newest {
                 self.contents.iter().for_each(|(field, content)| object.set_content(field, content));
             }
-            object.insert(tick, &words[..class.word_count()], decoded.teleported);
+            // An update that says nothing of a jump says that there was none since the state that it builds on.
+            let jumped = match decoded.jump_age {
+                Some(age) => Some(tick_before(tick, age)),
+                None => jumped.filter(|jumped| tick.0.wrapping_sub(jumped.0) <= JUMP_AGE_MAX),
+            };
+            object.insert(tick, &words[..class.word_count()], jumped);
             if object.is_in_sight() {
-                let jumped_since = decoded.teleported.then_some(Tick(tick.0.wrapping_sub(newer_age)));
                 let alias = object.alias();
                 let kind = ChangeKind::Updated;
-                self.changes.push(Change { alias, kind, in_full: false, tick, jumped_since });
+                self.changes.push(Change { alias, kind, in_full: false, tick, jumped });
             }
         }
         reader.finish()?;

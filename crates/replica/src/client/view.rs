@@ -10,7 +10,8 @@
 //! the game does with its own, predicted character; of that, everybody else's view is shown by other means.
 //!
 //! View time runs at 1 ± 7 % of real time (2 % for the clock, 5 % for the delay) and never backwards, except after a break
-//! of the clock, which [`View::poll_resync`] reports.
+//! of the clock, which [`View::poll_resync`] reports. Time begins with the server: for as long as its first moments lie
+//! within the delay, the view stands at zero.
 //!
 //! An object that left is shown until view time reaches the tick in which it did, unless its slot is used again before: of
 //! a rocket that hits, the last metres are seen too. [`ReplicaClient`] has it no longer, and [`View::sample`] says when it is
@@ -24,7 +25,7 @@ use netloom_wire::{Alias, Micros, SectorOrigin, Tick};
 
 use super::clock::{Resync, ServerClock};
 use super::delay::{DelayConfig, ViewDelay};
-use super::interpolate::{EXTRAPOLATION_MAX, Interpolator, InterpolatorConfig, Jump, Shown, State};
+use super::interpolate::{EXTRAPOLATION_MAX, Interpolator, InterpolatorConfig, Shown, State};
 use super::{Applied, Change, ChangeKind, ClientObject, ReplicaClient};
 use crate::class::Class;
 use crate::entry::{rotation, triple};
@@ -90,19 +91,11 @@ pub struct View {
     delay: ViewDelay,
     objects: Interpolator,
     /// By slot.
-    seats: Vec<Option<Seat>>,
+    seats: Vec<Option<Alias>>,
     /// What has left, and when: still seated until the view gets there.
     leaving: Vec<(Micros, Alias)>,
     time: Option<Micros>,
     resync: Option<Resync>,
-}
-
-/// An object of the view.
-#[derive(Clone, Copy, Debug)]
-struct Seat {
-    alias: Alias,
-    /// The newest state to which it is known to have jumped.
-    jumped: Option<Tick>,
 }
 
 impl View {
@@ -173,19 +166,19 @@ impl View {
 
     /// An object as it is shown.
     pub fn sample(&self, alias: Alias) -> Option<Shown> {
-        self.seat(alias)?;
+        self.is_seated(alias).then_some(())?;
         self.objects.shown(alias.slot)
     }
 
     /// The same relative to its parent, if it has one.
     pub fn sample_locally(&self, alias: Alias) -> Option<Shown> {
-        self.seat(alias)?;
+        self.is_seated(alias).then_some(())?;
         self.objects.shown_locally(alias.slot)
     }
 
     /// Everything that is shown, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (Alias, Shown)> {
-        self.objects.iter().filter_map(|(slot, shown)| Some((self.seats[usize::from(slot)]?.alias, shown)))
+        self.objects.iter().filter_map(|(slot, shown)| Some((self.seats[usize::from(slot)]?, shown)))
     }
 
     /// The server's time that is shown.
@@ -230,13 +223,13 @@ impl View {
         number.saturating_add_signed(tick.distance(newest).into())
     }
 
-    fn seat(&self, alias: Alias) -> Option<&Seat> {
-        self.seats.get(usize::from(alias.slot))?.as_ref().filter(|seat| seat.alias == alias)
+    fn is_seated(&self, alias: Alias) -> bool {
+        self.seats.get(usize::from(alias.slot)).is_some_and(|seat| *seat == Some(alias))
     }
 
     /// Whatever flew there is still on its way in the view: it goes when the view gets there.
     fn leave(&mut self, change: &Change) {
-        if self.seat(change.alias).is_some() {
+        if self.is_seated(change.alias) {
             self.leaving.push((self.time_of(change.tick), change.alias));
         }
     }
@@ -250,7 +243,7 @@ impl View {
                 continue;
             }
             self.leaving.swap_remove(at);
-            if self.seat(alias).is_some() {
+            if self.is_seated(alias) {
                 self.seats[usize::from(alias.slot)] = None;
                 self.objects.remove(alias.slot);
             }
@@ -265,39 +258,24 @@ impl View {
         if self.seats.len() <= usize::from(slot) {
             self.seats.resize((usize::from(slot) + 1).min(VISIBLE_MAX), None);
         }
-        if self.seat(change.alias).is_none() {
+        if !self.is_seated(change.alias) {
             self.objects.remove(slot);
         }
         self.leaving.retain(|(_, alias)| *alias != change.alias);
         let Some(seat) = self.seats.get_mut(usize::from(slot)) else { return };
-        let seat = match seat {
-            Some(seat) if seat.alias == change.alias => seat,
-            other => other.insert(Seat { alias: change.alias, jumped: None }),
-        };
-        let jump = seat.jump(tick, change.jumped_since);
+        *seat = Some(change.alias);
+        let jumped = change.jumped.map(|jumped| self.time_of(jumped));
         self.objects.enter(slot, object.parent());
         if change.in_full {
             self.objects.note_entry(slot, time);
         }
-        self.objects.insert(slot, State { time, pose, velocity, jump });
-    }
-}
-
-impl Seat {
-    /// The server marks every update that builds on a state before a jump, so one jump is told several times.
-    fn jump(&mut self, tick: Tick, since: Option<Tick>) -> Jump {
-        let Some(since) = since else { return Jump::No };
-        let is_repeated = self.jumped.is_some_and(|jumped| jumped.is_newer_than(since));
-        if self.jumped.is_none_or(|jumped| tick.is_newer_than(jumped)) && !is_repeated {
-            self.jumped = Some(tick);
-        }
-        if is_repeated { Jump::Repeated } else { Jump::Yes }
+        self.objects.insert(slot, State { time, pose, velocity, jumped });
     }
 }
 
 /// Where the words of a tick say that an object is; `None` if they say nothing about it.
 fn state_of(object: &ClientObject, class: &Class, tick: Tick) -> Option<(Pose, Option<[f32; 3]>)> {
-    let words = object.state_at(tick)?;
+    let words = object.state_at(tick)?.words;
     let (visible, profile) = (class.visible(object.audience()), object.profile());
     let fields = class.fields().iter().enumerate().filter(|(index, _)| visible >> index & 1 != 0);
     let origin = if object.parent().is_some() { SectorOrigin::default() } else { object.origin() };

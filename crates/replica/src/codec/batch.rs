@@ -40,8 +40,8 @@ pub struct Update<'a> {
     pub newer: &'a [i32],
     /// Those of the older one.
     pub older: &'a [i32],
-    /// Whether it jumped.
-    pub teleported: bool,
+    /// Whether it jumped since the newer baseline: then it is encoded alone.
+    pub jumped: bool,
 }
 
 impl Pair {
@@ -70,7 +70,7 @@ impl Pair {
             let mut count = 0;
             for update in updates.by_ref().take(chunk.len()) {
                 // One that jumped has a symbol more.
-                let alone = update.teleported
+                let alone = update.jumped
                     || shape.others != 0
                         && Others::new(class, shape.others, update.current, update.newer).any_changed();
                 batch.load(count, layout, &update, alone);

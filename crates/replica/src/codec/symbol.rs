@@ -4,10 +4,18 @@
 //! what rests does neither. One code for the combination costs less than one for each.
 //!
 //! ```text
-//!   symbol = place + 5 × turn + 35 × (1 if other fields follow)        70: the object teleported, another symbol follows
+//!   symbol = place + 5 × turn + 35 × (1 if other fields follow)        70: the object jumped, how long ago and another
+//!                                                                      symbol follow
 //! ```
 //!
 //! The table is chosen by what the object did between the baselines.
+//!
+//! **Jumps.** Every update that builds on a state from before a jump says that there was one, so one jump is told many times,
+//! and of two of which one got lost only one is told. A receiver that had to guess which is which would sweep some jumps
+//! and take motion for others. So the age of the newest jump is said, in ticks, and as the receiver knows from
+//! that when it was, every state tells exactly whether there is a jump between it and any other. An age is less than
+//! that of the newer baseline and takes the bits of that range: usually two or three, and the same for every receiver
+//! with this baseline. A counter would cost as much and be ambiguous after as many jumps as it can count.
 
 use netloom_wire::{BitReader, ReadError};
 
@@ -78,10 +86,10 @@ impl Turn {
 }
 
 const COMBINATIONS: usize = PLACES.len() * TURNS.len();
-const TELEPORT: usize = 2 * COMBINATIONS;
+const JUMPED: usize = 2 * COMBINATIONS;
 
 /// All symbols.
-pub(super) const SYMBOLS: usize = TELEPORT + 1;
+pub(super) const SYMBOLS: usize = JUMPED + 1;
 
 /// Tables: one baseline only; or two, and the object rested, moved, turned, did both.
 pub(super) const SYMBOL_TABLES: usize = 5;
@@ -103,7 +111,8 @@ impl Past {
 /// What changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Change {
-    pub teleported: bool,
+    /// How many ticks ago it jumped, if it did since the newer baseline: less than the age of that.
+    pub jump_age: Option<u32>,
     pub place: Place,
     pub turn: Turn,
     pub others: bool,
@@ -120,11 +129,18 @@ pub(super) fn place_of_code(place: i32, turn: i32, moved: bool, turned: bool) ->
     past * SYMBOL_STRIDE as i32 + place + PLACES.len() as i32 * turn
 }
 
+/// The bits of an age that is less than that of the newer baseline.
+#[inline]
+fn jump_age_bits(newer_age: u32) -> u32 {
+    u32::BITS - newer_age.saturating_sub(1).leading_zeros()
+}
+
 impl Change {
     #[inline]
-    pub fn write(self, codes: &Codes, past: Past, run: &mut impl Run) {
-        if self.teleported {
-            run.put_code(codes.symbol().code(past.0, TELEPORT));
+    pub fn write(self, codes: &Codes, past: Past, newer_age: u32, run: &mut impl Run) {
+        if let Some(age) = self.jump_age {
+            run.put_code(codes.symbol().code(past.0, JUMPED));
+            run.put(age.into(), jump_age_bits(newer_age));
         }
         let combination = self.place as usize + PLACES.len() * self.turn as usize;
         let others = if self.others { COMBINATIONS } else { 0 };
@@ -132,22 +148,32 @@ impl Change {
     }
 
     #[inline]
-    pub fn read(codes: &Codes, past: Past, reader: &mut BitReader<'_>) -> Result<Change, ReadError> {
-        let mut next = || {
+    pub fn read(
+        codes: &Codes,
+        past: Past,
+        newer_age: u32,
+        reader: &mut BitReader<'_>,
+    ) -> Result<Change, ReadError> {
+        let next = |reader: &mut BitReader<'_>| {
             let (symbol, length) = codes.symbol().symbol(past.0, reader.peek_bits(16));
             reader.skip_bits(length as usize).map(|()| symbol)
         };
-        let mut symbol = next()?;
-        let teleported = symbol == TELEPORT;
-        if teleported {
-            symbol = next()?;
+        let mut symbol = next(reader)?;
+        let mut jump_age = None;
+        if symbol == JUMPED {
+            let age = reader.read_bits(jump_age_bits(newer_age))? as u32;
+            if age >= newer_age {
+                return Err(ReadError::OutOfRange);
+            }
+            jump_age = Some(age);
+            symbol = next(reader)?;
         }
         if symbol >= 2 * COMBINATIONS {
             return Err(ReadError::InvalidCode);
         }
         let combination = symbol % COMBINATIONS;
         Ok(Change {
-            teleported,
+            jump_age,
             place: PLACES[combination % PLACES.len()],
             turn: TURNS[combination / PLACES.len()],
             others: symbol >= COMBINATIONS,

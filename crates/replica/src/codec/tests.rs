@@ -17,7 +17,7 @@ const BUFFER_BYTES: usize = 8192;
 fn encoded(scene: &Scene, codes: &Codes) -> (Vec<u8>, usize) {
     let mut bytes = vec![0; BUFFER_BYTES];
     let mut writer = BitWriter::new(&mut bytes);
-    let Scene { class, visible, current, newer, older, teleported } = scene;
+    let Scene { class, visible, current, newer, older, jump_age } = scene;
     let content = Content(current.contents.clone());
     encode(
         class,
@@ -25,7 +25,7 @@ fn encoded(scene: &Scene, codes: &Codes) -> (Vec<u8>, usize) {
         &current.words,
         newer.baseline(),
         older.as_ref().map(Object::baseline),
-        *teleported,
+        *jump_age,
         &content,
         codes,
         &mut writer,
@@ -79,7 +79,7 @@ proptest! {
         let transform = scene.class.fields().iter().enumerate().any(|(index, field)| {
             matches!(field.kind, FieldKind::Position(_) | FieldKind::Rotation(_)) && scene.visible >> index & 1 == 1
         });
-        prop_assert_eq!(decoded.teleported, scene.teleported && transform);
+        prop_assert_eq!(decoded.jump_age, scene.jump_age.filter(|_| transform));
     }
 
     #[test]
@@ -87,7 +87,7 @@ proptest! {
         let codes = Codes::generic();
         let small = encode_small(
             &scene.class, scene.visible, &scene.current.words, scene.newer.baseline(),
-            scene.older.as_ref().map(Object::baseline), scene.teleported, &codes,
+            scene.older.as_ref().map(Object::baseline), scene.jump_age, &codes,
         );
         let (bytes, bits) = encoded(&scene, &codes);
         match small {
@@ -115,7 +115,7 @@ proptest! {
     fn any_bits_give_words_in_range_or_an_error(scene in any_scene(), noise in prop::collection::vec(any::<u8>(), 0..200)) {
         let codes = Codes::generic();
         // Baselines on a receiver are words that it decoded before, so they are in range.
-        let mut scene = Scene { older: None, newer: scene.current.clone(), ..scene };
+        let mut scene = Scene { older: None, newer: scene.current.clone(), jump_age: None, ..scene };
         scene.newer.age = 2;
         let mut received = scene.newer.clone();
         let result = decode(
@@ -149,6 +149,30 @@ fn the_generic_set_has_a_fixed_name() {
 }
 
 #[test]
+fn a_jump_costs_the_bits_of_its_age_and_one_from_before_the_baseline_cannot_be_said() {
+    let class = transform_class(Profile::Standard);
+    let codes = Codes::generic();
+    let words = [1, 2, 3, 0, 3, 10, 20, 30];
+    let bits = |age: u32, jump_age: Option<u32>| {
+        let newer = Baseline { words: &words, age };
+        let mut bytes = [0; 64];
+        let mut writer = BitWriter::new(&mut bytes);
+        encode(&class, 3, &words, newer, None, jump_age, &(), &codes, &mut writer);
+        let length = writer.bit_len();
+        writer.finish().map(|_| length)
+    };
+    let jumped = bits(1, Some(0)).unwrap();
+    assert!(jumped > bits(1, None).unwrap());
+    for (age, more) in [(2, 1), (3, 2), (4, 2), (5, 3), (255, 8)] {
+        for jump_age in [0, age - 1] {
+            assert_eq!(bits(age, Some(jump_age)), Ok(jumped + more), "{jump_age} of {age}");
+        }
+        assert_eq!(bits(age, Some(age)), Err(WriteError::OutOfRange));
+    }
+    assert_eq!(bits(0, Some(0)), Err(WriteError::OutOfRange));
+}
+
+#[test]
 fn words_out_of_range_fail_the_writer_and_have_no_small_code() {
     let class = transform_class(Profile::Standard);
     let codes = Codes::generic();
@@ -165,9 +189,9 @@ fn words_out_of_range_fail_the_writer_and_have_no_small_code() {
         let newer = Baseline { words: &good, age: 1 };
         let mut bytes = [0; 64];
         let mut writer = BitWriter::new(&mut bytes);
-        encode(&class, 3, &words, newer, None, false, &(), &codes, &mut writer);
+        encode(&class, 3, &words, newer, None, None, &(), &codes, &mut writer);
         assert_eq!(writer.finish(), Err(WriteError::OutOfRange), "{words:?}");
-        assert_eq!(encode_small(&class, 3, &words, newer, None, false, &codes), None, "{words:?}");
+        assert_eq!(encode_small(&class, 3, &words, newer, None, None, &codes), None, "{words:?}");
     }
 }
 
@@ -183,7 +207,7 @@ fn a_full_buffer_is_the_writers_failure() {
         &[900, 800, 700, 0, 3, 9, 99, 200],
         newer,
         None,
-        false,
+        None,
         &(),
         &Codes::generic(),
         &mut writer,
@@ -199,7 +223,7 @@ fn codes_that_the_class_or_the_baselines_do_not_allow_are_refused() {
     let raw = [0, 0, 0, 1, 3, 0, 0, 0];
     let write = |change: Change| {
         let mut run = LongRun::default();
-        change.write(&codes, Past::UNKNOWN, &mut run);
+        change.write(&codes, Past::UNKNOWN, 3, &mut run);
         run.put(0, 60);
         run.bits.to_le_bytes()
     };
@@ -217,7 +241,7 @@ fn codes_that_the_class_or_the_baselines_do_not_allow_are_refused() {
             &mut |_, _: &[u8]| {},
         )
     };
-    let change = Change { teleported: false, place: Place::Same, turn: Turn::Same, others: false };
+    let change = Change { jump_age: None, place: Place::Same, turn: Turn::Same, others: false };
     assert!(read(write(change), 3, &rest).is_ok());
     let needs_line = [
         Change { place: Place::Predicted, ..change },
@@ -249,7 +273,7 @@ fn a_class_is_seen_by_each_audience_in_its_own_bits() {
         let mut writer = BitWriter::new(&mut bytes);
         let newer = Baseline { words: &[5, 5, 5, 0, 10], age: 1 };
         let visible = class.visible(audience);
-        encode(&class, visible, &[6, 5, 5, 0, ammo], newer, None, false, &(), &codes, &mut writer);
+        encode(&class, visible, &[6, 5, 5, 0, ammo], newer, None, None, &(), &codes, &mut writer);
         (writer.bit_len(), bytes)
     };
     assert_eq!(

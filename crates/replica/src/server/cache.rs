@@ -109,9 +109,9 @@ impl<'a> Located<'a> {
         };
         let newer = at(key.newer_age)?;
         let older = if key.older_age > 0 { at(key.older_age)? } else { newer };
-        let teleported = object.teleported_since(Tick(present.tick.0.wrapping_sub(key.newer_age.into())));
+        let jumped = object.jumped_since(key.newer_tick(present.tick)).is_some();
         let current = history.row(history.newest_row());
-        Some(Located { object, update: Update { current, newer, older, teleported } })
+        Some(Located { object, update: Update { current, newer, older, jumped } })
     }
 }
 
@@ -120,6 +120,12 @@ impl Key {
     #[inline]
     pub fn ages(self) -> Ages {
         (self.newer_age.into(), (self.older_age > 0).then_some(self.older_age.into()))
+    }
+
+    /// The tick of the newer baseline.
+    #[inline]
+    fn newer_tick(self, present: Tick) -> Tick {
+        Tick(present.0.wrapping_sub(self.newer_age.into()))
     }
 
     fn pair(self) -> Pair {
@@ -200,15 +206,15 @@ impl Encoder {
         let Some(Located { object, update }) = Located::new(key, object, present) else { return NO_BASELINE };
         let (class, visible) = (object.class(), object.class().visible(key.audience));
         let older = (key.older_age > 0).then_some(update.older);
-        let small = pair.encode_small(
-            class,
-            visible,
-            update.current,
-            update.newer,
-            older,
-            update.teleported,
-            present.codes,
-        );
+        let jumped = object.jumped_since(key.newer_tick(present.tick));
+        let jump_age = jumped.map(|jumped| present.tick.0.wrapping_sub(jumped.0));
+        #[cfg(netloom_mutations)]
+        let jump_age = match crate::mutation::is(crate::mutation::Mutation::JumpAgeless) {
+            true => jump_age.map(|_| 0),
+            false => jump_age,
+        };
+        let small =
+            pair.encode_small(class, visible, update.current, update.newer, older, jump_age, present.codes);
         if let Some(small) = small {
             return small.0;
         }
@@ -222,7 +228,7 @@ impl Encoder {
             update.current,
             newer,
             older,
-            update.teleported,
+            jump_age,
             &contents,
             present.codes,
             &mut writer,

@@ -7,7 +7,7 @@ use super::flight::News;
 use super::page::place;
 use super::peer::Peer;
 use super::slots::Phase;
-use crate::entry::{ENTRY_BYTES_MAX, Entry, write_entry};
+use crate::entry::{ENTRY_BYTES_MAX, Entry, JUMP_AGE_MAX, write_entry};
 use crate::limits::EXISTENCE_PER_SNAPSHOT_MAX;
 use crate::world::World;
 
@@ -46,7 +46,7 @@ impl Peer {
         let (mut at, mut count) = (COUNT_BYTES, 0);
         let mut entry_bytes = [0; ENTRY_BYTES_MAX];
         while let Some(&number) = self.entries_due.front() {
-            let Some(length) = self.entry(number, world, &mut entry_bytes) else {
+            let Some(length) = self.entry(number, tick, world, &mut entry_bytes) else {
                 self.entries_due.pop_front();
                 continue;
             };
@@ -74,9 +74,11 @@ impl Peer {
         (at, count)
     }
 
-    fn entry(&self, number: u16, world: &World, out: &mut [u8]) -> Option<usize> {
+    fn entry(&self, number: u16, tick: Tick, world: &World, out: &mut [u8]) -> Option<usize> {
         let slot = self.slots.get(number)?;
         let object = world.at(self.held.pages.object(number.into()))?;
+        // Whatever the peer knows of it is not older than its first entry.
+        let jumped = slot.told.and_then(|told| object.jumped_since(told));
         let entry = Entry {
             alias: self.slots.alias(number),
             class: object.class_id().0,
@@ -84,7 +86,7 @@ impl Peer {
             parent: object.parent().and_then(|parent| self.slots.of(parent.slot() as u32)),
             profile: object.profile(),
             origin: object.origin(),
-            teleport: slot.told.is_some_and(|told| object.teleported_since(told)),
+            jump_age: jumped.map(|jumped| tick.0.wrapping_sub(jumped.0)).filter(|age| *age <= JUMP_AGE_MAX),
         };
         write_entry(&entry, object.class(), object.words(), &Contents(object), Sequence8(0), out).ok()
     }

@@ -159,7 +159,7 @@ impl super::World {
         #[cfg(netloom_mutations)]
         let teleported = teleported && !crate::mutation::is(crate::mutation::Mutation::JumpForgotten);
         if teleported {
-            self.settings[slot].teleported = Some(tick);
+            self.settings[slot].jumped = Some(tick);
         }
         if born {
             self.live[slot / 64] |= 1 << (slot % 64);
@@ -224,8 +224,8 @@ impl super::World {
         }
         self.histories.refresh(slot, now);
         self.versions[slot] = not_ancient(self.versions[slot], now);
-        let teleported = &mut self.settings[slot].teleported;
-        *teleported = teleported.filter(|teleported| now.0.wrapping_sub(teleported.0) <= AGE_KEPT);
+        let jumped = &mut self.settings[slot].jumped;
+        *jumped = jumped.filter(|jumped| now.0.wrapping_sub(jumped.0) <= AGE_KEPT);
     }
 }
 

@@ -170,9 +170,9 @@ impl<'a> Object<'a> {
         self.world.histories.history(self.slot)
     }
 
-    /// Whether it jumped after `tick`, so that a receiver must not move it smoothly.
-    pub fn teleported_since(&self, tick: Tick) -> bool {
-        self.settings().teleported.is_some_and(|teleported| teleported.is_newer_than(tick))
+    /// When it jumped last, if that was after `tick`: a receiver must not move it smoothly from there to here.
+    pub fn jumped_since(&self, tick: Tick) -> Option<Tick> {
+        self.settings().jumped.filter(|jumped| jumped.is_newer_than(tick))
     }
 
     #[inline]

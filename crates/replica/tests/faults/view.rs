@@ -1,7 +1,7 @@
 //! What is seen: the ring, the clock, the ends of the buffer, rotations, adaptation.
 
 use netloom_replica::client::{
-    DelayConfig, Interpolator, InterpolatorConfig, Jump, Pose, ServerClock, Source, State, ViewDelay,
+    DelayConfig, Interpolator, InterpolatorConfig, Pose, ServerClock, Source, State, ViewDelay,
 };
 use netloom_wire::Micros;
 
@@ -10,7 +10,7 @@ const FRAME_US: u64 = 16_667;
 
 fn state(time_us: u64, x: f64) -> State {
     let pose = Pose { position: [x, 0.0, 0.0], ..Pose::default() };
-    State { time: Micros(time_us), pose, velocity: None, jump: Jump::No }
+    State { time: Micros(time_us), pose, velocity: None, jumped: None }
 }
 
 /// The part of the frames of ten seconds that have a state before and one after them, as `is_bracketed` finds.

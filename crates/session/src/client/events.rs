@@ -1,11 +1,14 @@
 //! What a client has to tell.
 
+use std::sync::Arc;
+
 use netloom_proto::{DisconnectReason, RejectReason};
 use netloom_wire::{Alias, Tick};
 
+use super::calls::Called;
 use crate::game::PlayerId;
 use crate::lobby::LobbyEvent;
-use crate::message::{NoticeKind, Refusal, Welcome};
+use crate::message::{CallRefusal, NoticeKind, Refusal, Welcome};
 use crate::protocol::Protocol;
 use crate::validate::Reason;
 
@@ -81,6 +84,23 @@ pub enum ClientEvent {
         to_team: bool,
         /// What.
         text: String,
+    },
+    /// The server calls something here, or another player through it.
+    Called(Called),
+    /// A call of this client was not made.
+    CallRefused {
+        /// Which: `None` if this side has no name for it.
+        name: Option<Arc<str>>,
+        /// Why.
+        reason: CallRefusal,
+        /// Why, in words.
+        text: String,
+    },
+    /// The server has another table of calls, and its list has arrived: from now on this client can call. With the same table
+    /// it can from [`Welcomed`](ClientEvent::Welcomed) on, and there is no such event.
+    CallsAgreed {
+        /// The names of this side that the server does not have.
+        missing: Vec<Arc<str>>,
     },
 }
 

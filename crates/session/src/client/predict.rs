@@ -1,7 +1,7 @@
 //! The player's own object, ahead of the server.
 
 use netloom_replica::ClassId;
-use netloom_replica::client::predict::{PredictError, PredictReport};
+use netloom_replica::client::predict::{NotPredicted, PredictError, PredictReport};
 use netloom_replica::client::{ClientObject, Pose, PredictConfig, Predictor, Reconciled};
 use netloom_replica::input::Input;
 use netloom_replica::step::{Describe, Fields, Step};
@@ -41,8 +41,8 @@ pub struct Prediction<S: Step<State: Replicated, Input: Input>> {
     step: S,
     config: PredictConfig,
     own: Option<(Alias, Predictor<Described<S>>)>,
-    /// The newest step whose state was handed over.
-    told: Option<Tick>,
+    /// The newest step whose state was handed over, and the tick of that state.
+    told: Option<(Tick, Tick)>,
 }
 
 impl<S: Step<State: Replicated, Input: Input> + Clone> Prediction<S> {
@@ -70,20 +70,22 @@ impl<S: Step<State: Replicated, Input: Input> + Clone> Prediction<S> {
             self.own = None;
             return Ok(None);
         };
-        let told = client
-            .told(alias)
-            .and_then(|(step, object)| Some((step, client.read::<S::State>(alias)?, object.teleported())));
+        let before = self.told.map(|(_, tick)| tick);
+        let told = client.told(alias).and_then(|(step, object)| {
+            let has_jumped = before.is_some_and(|before| object.jumped_since(before));
+            Some((step, object.tick(), client.read::<S::State>(alias)?, has_jumped))
+        });
         if self.own.is_none()
-            && let Some((step, state, _)) = &told
+            && let Some((step, tick, state, _)) = &told
         {
-            self.begin(client, alias, *step, state)?;
+            self.begin(client, alias, (*step, *tick), state)?;
         }
         let Some((_, own)) = &mut self.own else { return Ok(None) };
         let mut reconciled = None;
-        if let Some((step, state, has_jumped)) = told
-            && self.told.is_none_or(|newest| step.is_newer_than(newest))
+        if let Some((step, tick, state, has_jumped)) = told
+            && self.told.is_none_or(|(newest, _)| step.is_newer_than(newest))
         {
-            self.told = Some(step);
+            self.told = Some((step, tick));
             reconciled =
                 Some(if has_jumped { own.handle_jump(step, &state) } else { own.handle_state(step, &state) });
         }
@@ -112,7 +114,7 @@ impl<S: Step<State: Replicated, Input: Input> + Clone> Prediction<S> {
         &mut self,
         client: &Client<S::Input>,
         alias: Alias,
-        step: Tick,
+        (step, tick): (Tick, Tick),
         state: &S::State,
     ) -> Result<(), PredictionError> {
         let (Some(replica), Some(steps_per_second)) = (client.objects(), client.steps_per_second()) else {
@@ -121,13 +123,22 @@ impl<S: Step<State: Replicated, Input: Input> + Clone> Prediction<S> {
         let config = PredictConfig { steps_per_second, ..self.config };
         let described = Described(self.step.clone());
         let own = Predictor::of_object(replica, alias, described, step, state.clone(), config)?;
-        (self.own, self.told) = (Some((alias, own)), Some(step));
+        (self.own, self.told) = (Some((alias, own)), Some((step, tick)));
         Ok(())
     }
 
     /// Reacts to an input at once. `false` if there is nothing to predict, or prediction waits for the server.
     pub fn apply(&mut self, step: Tick, input: S::Input) -> bool {
-        self.own.as_mut().is_some_and(|(_, own)| own.apply_local(step, input).is_ok())
+        let Some((_, own)) = &mut self.own else { return false };
+        match own.apply_local(step, input).map(|_| ()) {
+            Ok(()) => true,
+            Err(NotPredicted::Paused) => false,
+            Err(NotPredicted::NotNewer { .. }) => {
+                // The steps were begun anew, for the server stood still: what was predicted will never be.
+                (self.own, self.told) = (None, None);
+                false
+            }
+        }
     }
 
     /// The object that is predicted.

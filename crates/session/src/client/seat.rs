@@ -18,6 +18,7 @@ use crate::game::PlayerId;
 use crate::lobby::LobbyState;
 use crate::measured::Measured;
 use crate::message::{ToServer, Welcome};
+use crate::packed::{SNAPSHOT_BYTES_MAX, unpack};
 use crate::protocol::Protocol;
 
 /// The server hears of another delay of the view if it differs by so much, and this often at most.
@@ -34,6 +35,7 @@ pub(super) struct Seat {
     is_spectator: bool,
     pub room: Box<str>,
     pub steps_per_second: u32,
+    sends_per_second: u32,
     pub replica: ReplicaClient,
     pub view: View,
     pub lobby: Option<LobbyState>,
@@ -82,6 +84,7 @@ impl Seat {
             is_spectator: welcome.is_spectator,
             room: welcome.room.into(),
             steps_per_second,
+            sends_per_second: welcome.sends_per_second.into(),
             replica,
             view: View::new(view)?,
             lobby: None,
@@ -110,6 +113,14 @@ impl Seat {
                 self.told[self.told_count % TOLD_KEPT] = (tick, feedback.step);
                 self.told_count += 1;
             }
+        }
+    }
+
+    pub fn handle_packed(&mut self, now: Micros, packed: &[u8]) {
+        let mut out = [0; SNAPSHOT_BYTES_MAX];
+        match unpack(packed, &mut out) {
+            Ok(snapshot) => self.handle_snapshot(now, snapshot),
+            Err(error) => tracing::debug!(%error, "a packed snapshot cannot be unpacked"),
         }
     }
 
@@ -191,6 +202,11 @@ impl Seat {
     /// The moment that the player sees, for judging shots.
     pub fn view_time(&self) -> Option<ViewTime> {
         self.view.view_time(self.steps_per_second)
+    }
+
+    /// The tick of snapshots that the player sees.
+    pub fn view_tick(&self) -> Option<Tick> {
+        self.view.view_time(self.sends_per_second).map(|time| time.step)
     }
 
     /// How far the view is behind, in milliseconds, if the server should hear of it. The first one also says that this

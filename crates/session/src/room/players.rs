@@ -135,19 +135,27 @@ impl Room {
     ) -> Result<(), SettingError> {
         let config = PeerConfig::new(player);
         let replica = self.replica.add_peer(config);
-        let seat = Seat::new(now, &self.config, name, is_spectator, peer, (replica, config))?;
+        let seat =
+            Seat::new(now, &self.config, self.protocol.rpcs(), name, is_spectator, peer, (replica, config))?;
         self.tell_joined(player, peer, name, is_spectator);
         self.seats.insert(player, seat);
         Ok(())
     }
 
     /// Says where a seat is, before everything else that was said to its connection; the name that it is known by.
-    pub(crate) fn welcome(&mut self, player: PlayerId, peer: PeerId, is_resumed: bool) -> Option<String> {
+    pub(crate) fn welcome(
+        &mut self,
+        player: PlayerId,
+        peer: PeerId,
+        calls_hash: u64,
+        is_resumed: bool,
+    ) -> Option<String> {
+        let has_same_calls = self.protocol.rpcs().hash() == calls_hash;
         let seat = self.seats.get(&player)?;
         let message = ToClient::Welcome(Welcome {
             player: player.0,
             is_resumed,
-            has_same_calls: true,
+            has_same_calls,
             is_spectator: seat.is_spectator,
             tick: self.replica.tick(),
             step: self.clock.step(),
@@ -157,7 +165,11 @@ impl Room {
             room: &self.config.name,
         });
         self.outbox.push_first(peer, CONTROL, &message);
-        Some(seat.name.to_string())
+        let name = seat.name.to_string();
+        if !has_same_calls {
+            self.tell_calls(peer);
+        }
+        Some(name)
     }
 
     /// A player who was away has a new connection: everything is told anew.
@@ -215,6 +227,7 @@ impl Room {
         let Some(seat) = self.seats.remove(&player) else { return };
         self.leave_lobby(now, player);
         self.replica.remove_peer(seat.replica);
+        self.groups.forget(player);
         if let Some(rewind) = &mut self.rewind {
             rewind.remove_peer(seat.replica);
         }

@@ -5,9 +5,12 @@ use netloom_replica::server::{PeerConfig, ReplicaPeer};
 use netloom_replica::world::{ObjectIndex, TeamId};
 use netloom_wire::{Micros, Tick};
 
+use super::incoming::CallAccount;
 use crate::adapt::Adapt;
 use crate::config::RoomConfig;
 use crate::health::Health;
+use crate::packed::Share;
+use crate::rpc::RpcTable;
 use crate::setting::SettingError;
 use crate::validate::{ActionRate, RateRule, Suspicion};
 
@@ -47,6 +50,11 @@ pub(crate) struct Seat {
     pub is_viewing: bool,
     /// Whether older bytes wait in this process.
     pub is_held: bool,
+    /// Whether the world is being told for the first time, and what packing saves of that.
+    pub is_joining: bool,
+    pub packed: Share,
+    /// What the player may still call.
+    pub account: CallAccount,
 }
 
 impl Seat {
@@ -54,6 +62,7 @@ impl Seat {
     pub fn new(
         now: Micros,
         room: &RoomConfig,
+        calls: &RpcTable,
         name: &str,
         is_spectator: bool,
         peer: PeerId,
@@ -79,6 +88,9 @@ impl Seat {
             acked: None,
             is_viewing: false,
             is_held: false,
+            is_joining: true,
+            packed: Share::default(),
+            account: CallAccount::new(calls, room.call_rate, now),
         })
     }
 
@@ -91,6 +103,7 @@ impl Seat {
         replica: ReplicaPeer,
     ) -> Result<(), SettingError> {
         (self.peer, self.replica, self.acked, self.is_viewing) = (Some(peer), replica, None, false);
+        (self.is_joining, self.packed) = (true, Share::default());
         (self.adapt, self.health) = (Adapt::new(room.adapt)?, Health::new(room.health, now)?);
         Ok(())
     }

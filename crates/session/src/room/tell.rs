@@ -15,6 +15,7 @@ use crate::channel::{ORDERED, UNRELIABLE};
 use crate::game::{PlayerId, Rejected};
 use crate::measured::Measured;
 use crate::message::{ToClient, kind};
+use crate::packed::{SNAPSHOT_BYTES_MAX, Share, pack};
 use crate::validate::{self, RejectedMessage, Verdict};
 
 /// What a datagram costs besides what is in it: IP and UDP headers, packet header, tag and frame.
@@ -46,13 +47,21 @@ impl Room {
         let tick = self.replica.begin_tick()?;
         let interval = Micros(1_000_000 / u64::from(self.config.sends_per_second));
         let now = self.clock.time();
+        let queue_packets_max = self.config.health.queue_packets_max;
         let Room { replica, seats, unfit, .. } = self;
         for (player, seat) in seats.iter_mut() {
             let Some(stats) = seat.peer.and_then(|peer| telling.endpoint.stats(peer)) else { continue };
-            let measured = Measured::from(&stats);
+            let mut measured = Measured::from(&stats);
+            if seat.is_held {
+                // A stream that takes nothing: what waits below the connection is not among what waits in it.
+                measured.queue_packets = measured.queue_packets.max(queue_packets_max + 1);
+            }
             let quality = seat.adapt.update(now, &measured);
-            if replica.progress(seat.replica).is_some_and(|progress| progress.held < progress.total) {
+            let progress = replica.progress(seat.replica).unwrap_or_default();
+            if progress.held < progress.total {
                 seat.health.begin_grace();
+            } else if progress.total > 0 {
+                (seat.is_joining, seat.packed) = (false, Share::default());
             }
             if let Some(found) = seat.health.update(now, &measured) {
                 unfit.push((*player, found));
@@ -73,7 +82,8 @@ impl Room {
             let limit =
                 if telling.bytes_per_second_max == 0 { u64::MAX } else { telling.bytes_per_second_max };
             let rate = stats.rate_bytes_per_second.min(limit);
-            replica.select(seat.replica, budget_bytes(rate, interval, stats.pending_bytes));
+            let budget = budget_bytes(rate, interval, stats.pending_bytes);
+            replica.select(seat.replica, seat.packed.stretch(budget));
         }
         replica.encode();
         for seat in self.seats.values_mut() {
@@ -212,19 +222,26 @@ fn send_snapshots(
     counters: &mut RoomCounters,
 ) {
     let Some(peer) = seat.viewer().filter(|_| seat.is_due) else { return };
-    let room = telling.endpoint.whole_message_max().min(telling.buffer.len());
-    telling.buffer[0] = kind::SNAPSHOT;
+    let room = telling.endpoint.whole_message_max().min(SNAPSHOT_BYTES_MAX);
+    let (snapshot, packed) = telling.buffer.split_at_mut(room);
+    snapshot[0] = kind::SNAPSHOT;
     for number in (0..).map_while(|part| sequence(tick, part)) {
-        let out = &mut telling.buffer[1..room];
-        let Some(length) = replica.poll_snapshot(seat.replica, number, out) else { break };
-        let sent = telling.endpoint.send_tagged(peer, UNRELIABLE, &telling.buffer[..=length], number);
+        let Some(length) = replica.poll_snapshot(seat.replica, number, &mut snapshot[1..]) else { break };
+        let whole = &snapshot[..=length];
+        let packed = seat.is_joining.then(|| pack(&whole[1..], packed)).flatten();
+        let message = packed.unwrap_or(whole);
+        if seat.is_joining {
+            seat.packed.note(whole.len(), message.len());
+        }
+        let sent = telling.endpoint.send_tagged(peer, UNRELIABLE, message, number);
         if sent.is_err() {
             replica.handle_outcome(seat.replica, number, false);
             counters.undelivered += 1;
             break;
         }
         counters.snapshots += 1;
-        counters.snapshot_bytes += length as u64 + 1;
+        counters.snapshot_bytes += message.len() as u64;
+        counters.packing_saved_bytes += (whole.len() - message.len()) as u64;
     }
 }
 

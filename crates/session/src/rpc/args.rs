@@ -72,7 +72,7 @@ impl<'a> Args<'a> {
     }
 
     /// Bytes that [`Args::read`] accepted before.
-    pub(super) fn checked_before(bytes: &'a [u8]) -> Args<'a> {
+    pub(crate) fn checked_before(bytes: &'a [u8]) -> Args<'a> {
         Args(bytes)
     }
 

@@ -20,6 +20,8 @@ mod list;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use netloom_wire::Name;
 use netloom_wire::hash::Fnv64;
 
@@ -258,7 +260,7 @@ pub enum TableError {
 /// One call of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rpc {
-    name: Box<str>,
+    name: Arc<str>,
     hash: Name,
     options: RpcOptions,
 }
@@ -267,6 +269,11 @@ impl Rpc {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Its name, to keep.
+    pub fn shared_name(&self) -> Arc<str> {
+        self.name.clone()
     }
 
     /// Its options.
@@ -308,7 +315,7 @@ impl TableBuilder {
         };
         let hash = Name::of(name);
         if let Some(other) = self.calls.iter().find(|call| call.hash == hash) {
-            return Err(TableError::Collision { name: name.into(), registered: other.name.clone() });
+            return Err(TableError::Collision { name: name.into(), registered: other.name().into() });
         }
         if self.calls.len() == NAMES_MAX {
             return Err(TableError::Full);
@@ -393,7 +400,7 @@ impl RpcTable {
 
     fn refused(&self, id: RpcId, refusal: Refusal) -> CallError {
         match self.get(id) {
-            Some(call) => CallError::Refused { name: call.name.clone(), refusal },
+            Some(call) => CallError::Refused { name: call.name().into(), refusal },
             None => CallError::UnknownName { name: format!("#{}", id.0).into() },
         }
     }

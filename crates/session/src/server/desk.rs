@@ -233,7 +233,10 @@ impl Desk {
     fn lose(&mut self, now: Micros, peer: PeerId, seated: Seated, reason: DisconnectReason) {
         let may_return = matches!(
             reason,
-            DisconnectReason::Timeout | DisconnectReason::Undeliverable | DisconnectReason::Resumed
+            DisconnectReason::Timeout
+                | DisconnectReason::Undeliverable
+                | DisconnectReason::Broken
+                | DisconnectReason::Resumed
         );
         if !may_return || self.resume_window == Micros::ZERO {
             return self.leave(now, seated, reason);
@@ -316,6 +319,7 @@ impl Desk {
         let Some(hall) = self.hall_mut(room) else { return true };
         match (message, channel) {
             (ToServer::Input(inputs), INPUT) => return hall.handle_inputs(player, inputs, now),
+            (ToServer::Call(frame), _) => return hall.handle_call(now, player, channel, frame),
             (_, INPUT | UNRELIABLE) => return false,
             (ToServer::Unread(tick), _) => hall.room.handle_unread(player, tick),
             (ToServer::Mismatch(region), _) => hall.room.handle_mismatch(player, region),
@@ -348,7 +352,7 @@ impl Desk {
     /// Somebody says who they are.
     fn greet(&mut self, now: Micros, peer: PeerId, seat: Option<Seated>, hello: &Hello<'_>) {
         if let Some(seated) = seat {
-            return self.seat_again(now, peer, seated);
+            return self.seat_again(now, peer, seated, hello.calls_hash);
         }
         if let Some(reason) = self.stopped.clone() {
             return self.refuse(now, peer, Refusal::RoomClosed, &reason);
@@ -373,19 +377,19 @@ impl Desk {
         if let Err((refusal, text)) = hall.sit(now, player, &name, hello.is_spectator, peer) {
             return self.refuse(now, peer, refusal, &text);
         }
-        self.welcome(peer, Seated { room, player }, false);
+        self.welcome(peer, Seated { room, player }, hello.calls_hash, false);
         if let Some(hall) = self.hall_mut(room) {
             hall.join(player);
         }
     }
 
-    fn seat_again(&mut self, now: Micros, peer: PeerId, seated: Seated) {
+    fn seat_again(&mut self, now: Micros, peer: PeerId, seated: Seated, calls_hash: u64) {
         let Seated { room, player } = seated;
         let sat = self.hall_mut(room).map(|hall| hall.room.sit_again(now, player, peer));
         if !matches!(sat, Some(Ok(()))) {
             return self.refuse(now, peer, Refusal::RoomClosed, &Refusal::RoomClosed.to_string());
         }
-        self.welcome(peer, seated, true);
+        self.welcome(peer, seated, calls_hash, true);
         if let Some(hall) = self.hall_mut(room) {
             hall.come_back(player);
         }
@@ -403,10 +407,10 @@ impl Desk {
     }
 
     /// Says where the seat is. This comes before everything else that the room says.
-    fn welcome(&mut self, peer: PeerId, seated: Seated, is_resumed: bool) {
+    fn welcome(&mut self, peer: PeerId, seated: Seated, calls_hash: u64, is_resumed: bool) {
         let Seated { room, player } = seated;
         let Some(hall) = self.hall_mut(room) else { return };
-        let Some(name) = hall.room.welcome(player, peer, is_resumed) else { return };
+        let Some(name) = hall.room.welcome(player, peer, calls_hash, is_resumed) else { return };
         if let Some(link) = self.link(peer) {
             link.place = Place::Seated(seated);
         }
@@ -501,6 +505,7 @@ impl Desk {
     fn close(&mut self, now: Micros, at: usize, endpoint: &mut Endpoint) {
         let Some(Ended { reason, by_panic }) = self.halls[at].ended().cloned() else { return };
         let room = self.halls[at].room.id();
+        self.halls[at].room.send_calls(true);
         for at in 0..self.links.len() {
             let Some(link) = self.links[at] else { continue };
             if matches!(link.place, Place::Seated(seated) if seated.room == room) {
@@ -521,6 +526,7 @@ impl Desk {
     /// Hands over what waits, and lets go of those whose farewell has arrived.
     pub fn flush(&mut self, now: Micros, endpoint: &mut Endpoint) {
         for hall in &mut self.halls {
+            hall.room.send_calls(false);
             deliver(hall.room.outbox(), endpoint, &mut self.counters);
         }
         deliver(&mut self.outbox, endpoint, &mut self.counters);

@@ -6,8 +6,9 @@ use netloom_wire::{Alias, Micros};
 use crate::game::{Candidate, Denied, PlayerId};
 use crate::host::{Host, Panicked, guarded, step_length};
 use crate::lobby::LobbyRefused;
-use crate::message::Refusal;
-use crate::room::{LobbyTurn, Room, RoomError, Telling};
+use crate::message::{CallRefusal, Refusal};
+use crate::room::{CallTarget, LobbyTurn, Room, RoomError, Stopped, Telling};
+use crate::rpc::CallRefused;
 
 /// A room and its game.
 pub(crate) struct Hall {
@@ -141,9 +142,10 @@ impl Hall {
         self.call(|host, room| host.leave(room, player));
     }
 
-    /// What a player does; whether that could be read.
+    /// What a player does; whether that could be read. Too much at once is dropped and no offence: a network that held it
+    /// back, or a server that stood still, lets hundreds arrive together, and the next message says the last of it again.
     pub fn handle_inputs(&mut self, player: PlayerId, payload: &[u8], now: Micros) -> bool {
-        self.room.may_act(now, player) && self.host.handle_inputs(player, payload, now).is_ok()
+        !self.room.may_act(now, player) || self.host.handle_inputs(player, payload, now).is_ok()
     }
 
     /// A player says something.
@@ -193,6 +195,39 @@ impl Hall {
         self.room.answer_claim(player, alias, granted);
     }
 
+    /// A player calls something; whether that made sense.
+    pub fn handle_call(&mut self, now: Micros, from: PlayerId, channel: u8, frame: &[u8]) -> bool {
+        let protocol = self.room.protocol().clone();
+        let (call, target) = match self.room.admit_call(now, from, channel, &protocol, frame) {
+            Ok(admitted) => admitted,
+            Err(Stopped::Nonsense) => return false,
+            Err(Stopped::Refused { id, refused, made_sense }) => {
+                self.room.refuse_call(now, from, id, &refused);
+                return made_sense;
+            }
+        };
+        let target = CallTarget::of_client(target, from, call.object());
+        // What nobody owns is the server's.
+        let is_ours = |object| self.room.owner_here(object).is_none();
+        let target =
+            target.filter(|target| !matches!(target, CallTarget::OwnerOf(object) if is_ours(*object)));
+        let refused = match target {
+            None => self.call(|host, room| host.rpc(room, from, &call)).and_then(Result::err),
+            Some(target) => match self.call(|host, room| host.forward(room, from, &call, target)) {
+                Some(true) => self.room.pass_on(from, target, &call).err().map(|error| {
+                    tracing::warn!(room = self.room.name(), %error, "a call is not passed on");
+                    CallRefused::of(CallRefusal::NotPassedOn)
+                }),
+                Some(false) => Some(CallRefused::of(CallRefusal::NotPassedOn)),
+                None => None,
+            },
+        };
+        if let Some(refused) = refused {
+            self.room.refuse_call(now, from, call.id(), &refused);
+        }
+        true
+    }
+
     /// Makes the steps that are due, and tells of them.
     pub fn run(&mut self, now: Micros, telling: &mut Telling<'_>) {
         self.update_lobby(now);
@@ -208,6 +243,8 @@ impl Hall {
                 }
             }
         }
+        // Before anybody is let go of: a last call is for them too.
+        self.room.send_calls(false);
     }
 
     /// What shots are judged by.

@@ -187,6 +187,7 @@ pub struct Net {
     pub clients: Vec<Seen>,
     pub latency: Micros,
     pub loss: f32,
+    protocol: Protocol,
     flying: VecDeque<Flying>,
     random: Random,
 }
@@ -195,7 +196,17 @@ pub const SERVER: &str = "10.0.0.1:7777";
 
 impl Net {
     pub fn new(config: ServerConfig, room: RoomConfig, game: Cubes) -> Net {
-        let mut server = Server::new(config, protocol(), [1; 32]).unwrap();
+        Net::play(config, room, protocol(), game)
+    }
+
+    /// Any game whose players have keys.
+    pub fn play(
+        config: ServerConfig,
+        room: RoomConfig,
+        protocol: Protocol,
+        game: impl Game<Input = Keys>,
+    ) -> Net {
+        let mut server = Server::new(config, protocol.clone(), [1; 32]).unwrap();
         let room = server.add_room(Micros::ZERO, room, game).unwrap();
         Net {
             now: Micros::ZERO,
@@ -204,6 +215,7 @@ impl Net {
             clients: Vec::new(),
             latency: Micros::from_millis(20),
             loss: 0.0,
+            protocol,
             flying: VecDeque::new(),
             random: Random::new(5),
         }
@@ -218,7 +230,7 @@ impl Net {
     }
 
     pub fn join_with(&mut self, config: ClientConfig) -> usize {
-        self.join_as(config, protocol())
+        self.join_as(config, self.protocol.clone())
     }
 
     pub fn join_as(&mut self, config: ClientConfig, protocol: Protocol) -> usize {

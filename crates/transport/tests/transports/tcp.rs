@@ -47,6 +47,24 @@ fn next_event(rig: &mut Rig, now: impl Fn() -> Micros) -> TransportEvent {
 }
 
 #[test]
+fn what_is_sent_after_the_end_of_a_stream_makes_a_new_one() {
+    for mut rig in [rig::tcp(), rig::websocket()] {
+        let mut client = rig.client();
+        let first = rig.meet(&mut *client);
+        rig.server.disconnect(first);
+        rig.until("the end of it", |server, now| {
+            server.receive(now, &mut Batch::new(1, 1_200).unwrap()).unwrap();
+            client.receive(now, &mut Batch::new(1, 1_200).unwrap()).unwrap();
+            client.poll_event().is_some_and(|event| matches!(event, TransportEvent::Closed { .. }))
+        });
+        let second = rig.meet(&mut *client);
+        client.disconnect(rig.server.local_address());
+        let third = rig.meet(&mut *client);
+        assert!(first != second && second != third && first != third);
+    }
+}
+
+#[test]
 fn frames_arrive_however_the_stream_is_cut() {
     let mut rig = rig::tcp();
     let (mut stream, peer) = raw_client(&rig);

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::noise::Noise;
+use crate::snapshot::Slack;
 
 const FRAME_US: u64 = 16_667;
 const STEP_US: f64 = 1e6 / 60.0;
@@ -18,13 +19,15 @@ struct Loop {
     now_us: u64,
     clock: ServerClock,
     input: InputClock,
-    /// By arrival, then by step: inputs on their way up; snapshots on their way down.
+    /// By arrival: messages on their way up, by their newest step; snapshots on their way down.
     up: BTreeMap<(u64, u32), ()>,
     down: BTreeMap<(u64, u64), Option<(Tick, i64)>>,
     feedback: Option<(Tick, f64)>,
     newest: Option<Tick>,
     next_snapshot_us: u64,
+    /// Of all inputs, and of the newest of each message.
     slacks_us: Vec<i64>,
+    newest_slacks_us: Vec<i64>,
     /// Whether something else than the frames reads what arrives, and when it does.
     has_own_reader: bool,
 }
@@ -45,6 +48,7 @@ impl Loop {
             newest: None,
             next_snapshot_us: 3_000_000,
             slacks_us: Vec::new(),
+            newest_slacks_us: Vec::new(),
             has_own_reader: false,
         }
     }
@@ -59,14 +63,20 @@ impl Loop {
 
     fn serve(&mut self) {
         while let Some(((arrival_us, step), ())) = self.up.pop_first_if_due(self.now_us) {
-            let needed_us = f64::from(step) * STEP_US;
-            let slack_us = (needed_us - self.server_us(arrival_us)) as i64;
-            self.slacks_us.push(slack_us);
+            // What a message brings was in the one that overtook it, too.
+            let first = self.feedback.map_or(step, |(newest, _)| newest.0 + 1);
+            if first > step {
+                continue;
+            }
+            let slack_of = |step: u32| (f64::from(step) * STEP_US - self.server_us(arrival_us)) as i64;
+            let slack_us = slack_of(step);
+            let slacks_us: Vec<i64> = (first..=step).map(slack_of).collect();
+            self.slacks_us.extend(slacks_us);
+            self.newest_slacks_us.push(slack_us);
             let smooth = self
                 .feedback
                 .map_or(slack_us as f64, |(_, smooth)| smooth + (slack_us as f64 - smooth) / 8.0);
-            let newest = self.feedback.map_or(step, |(newest, _)| newest.0.max(step));
-            self.feedback = Some((Tick(newest), smooth));
+            self.feedback = Some((Tick(step), smooth));
         }
         while self.next_snapshot_us <= self.now_us {
             let arrival_us = self.next_snapshot_us + self.way_us();
@@ -96,8 +106,10 @@ impl Loop {
         for step in steps.iter() {
             assert!(self.newest.is_none_or(|newest| step.is_newer_than(newest)), "step {step:?} again");
             self.newest = Some(step);
+        }
+        if let Some(newest) = steps.iter().last() {
             let arrival_us = self.now_us + self.way_us();
-            self.up.insert((arrival_us, step.0), ());
+            self.up.insert((arrival_us, newest.0), ());
         }
         steps
     }
@@ -115,8 +127,9 @@ impl Loop {
     /// The mean slack of the last `seconds`, after running for so long.
     fn mean_slack_us(&mut self, seconds: u64) -> f64 {
         self.slacks_us.clear();
+        self.newest_slacks_us.clear();
         self.run(seconds);
-        self.slacks_us.iter().sum::<i64>() as f64 / self.slacks_us.len() as f64
+        self.newest_slacks_us.iter().sum::<i64>() as f64 / self.newest_slacks_us.len() as f64
     }
 }
 
@@ -163,6 +176,36 @@ fn at_30_frames_a_second_the_older_step_of_a_frame_is_in_time_too() {
     }
     let least_us = route.slacks_us.iter().min().unwrap();
     assert!(*least_us > 0 && *least_us < STEP_US as i64, "{least_us}");
+}
+
+/// A frame of two steps, a little faster or slower: every few seconds it has one or three, and its oldest step is late by a
+/// whole gap after it was late by half a gap for long.
+#[test]
+fn no_step_is_late_wherever_steps_and_frames_meet() {
+    for frame_us in [33_300, 33_333, 33_367, 16_650, 16_690, 20_000, 25_100] {
+        for ppm in [-200.0, 30.0] {
+            let mut route = Loop { has_own_reader: true, ..Loop::new(100_000, 0, ppm) };
+            route.run_with_frames(20, frame_us);
+            route.slacks_us.clear();
+            route.run_with_frames(120, frame_us);
+            let least_us = *route.slacks_us.iter().min().unwrap();
+            assert!(least_us > 0, "{least_us} µs with frames of {frame_us} µs at {ppm} ppm");
+        }
+    }
+}
+
+#[test]
+fn the_steps_follow_a_falling_target() {
+    let mut route = Loop::new(60_000, 80_000, 0.0);
+    route.run(20);
+    route.jitter_us = 0;
+    route.one_way_us += 20_000;
+    let mut off_us: f64 = 0.0;
+    for _ in 0..40 {
+        let slack_us = route.mean_slack_us(1);
+        off_us = off_us.max((slack_us - route.input.target_slack().0 as f64).abs());
+    }
+    assert!(off_us < STEP_US, "{off_us}");
 }
 
 #[test]
@@ -219,6 +262,29 @@ fn after_a_long_pause_steps_are_skipped_and_after_a_short_one_made_up() {
     game.run(5);
     let slack_us = game.mean_slack_us(2);
     assert!((slack_us - game.input.target_slack().0 as f64).abs() < STEP_US, "{slack_us}");
+}
+
+#[test]
+fn a_client_whom_the_server_has_left_behind_goes_by_the_clock() {
+    let (mut clock, mut input) = (ServerClock::new(), InputClock::new(InputClockConfig::default()).unwrap());
+    let mut newest = Tick(0);
+    for frame in 0..120 {
+        let now = Micros(frame * FRAME_US);
+        let simulated = Tick((60 * now.0 / 1_000_000) as u32 + 600);
+        if frame % 3 == 0 {
+            clock.handle_snapshot(now, Micros::from_secs(10) + now);
+        }
+        if frame > 0 && frame % 3 == 0 {
+            // A slack of long ago: the client waits, until the server has come past it.
+            let slack = (frame < 60).then(|| Slack::from_steps(27.0));
+            input.handle_feedback(&Feedback { step: simulated, slack });
+        }
+        clock.advance(now);
+        let steps = input.poll_steps(now, &clock);
+        newest = steps.iter().last().unwrap_or(newest);
+        let is_late = !newest.is_newer_than(simulated);
+        assert!(frame < 80 || !is_late, "{newest:?} is made when {simulated:?} is over");
+    }
 }
 
 #[test]

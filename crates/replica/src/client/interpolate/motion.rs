@@ -74,19 +74,22 @@ impl Interpolator {
     fn final_velocity(&self, row: usize) -> Option<[f32; 3]> {
         let count = self.rings.len(row);
         let newest = self.rings.knot(row, count - 1);
-        if newest.velocity.is_some() || count < 2 || newest.jumped {
+        if newest.velocity.is_some() || count < 2 {
             return newest.velocity;
         }
+        let before = self.rings.knot(row, count - 2);
+        if newest.jumped_after(before) {
+            return None;
+        }
         let seconds = (newest.time_us - newest.from_us).max(1) as f32 * 1e-6;
-        let velocity = apart(self.rings.knot(row, count - 2), newest).map(|axis| axis / seconds);
+        let velocity = apart(before, newest).map(|axis| axis / seconds);
         length(velocity).is_finite().then_some(velocity)
     }
 
     /// The view goes on to another segment.
     pub(super) fn enter_segment(&mut self, row: usize, time_us: i64) {
-        let left_us = self.segments[row].start_us;
         self.segments[row] = self.segment_at(row, time_us);
-        if self.passes_jump(row, left_us, time_us) {
+        if self.passes_jump(row, time_us) {
             self.flags[row] &= !flag::EASING;
         }
     }
@@ -102,7 +105,7 @@ impl Interpolator {
         let is_new = self.flags[row] & flag::SHOWN == 0;
         #[cfg(netloom_mutations)]
         let is_new = is_new || crate::mutation::is(crate::mutation::Mutation::DifferenceUneased);
-        if self.passes_jump(row, i64::MIN, shown_us) || is_left_behind || is_new {
+        if self.passes_jump(row, shown_us) || is_left_behind || is_new {
             self.flags[row] &= !flag::EASING;
             return;
         }
@@ -141,15 +144,12 @@ impl Interpolator {
         }
     }
 
-    /// Whether a jump lies within these times that has not been shown; from now on it has.
-    fn passes_jump(&mut self, row: usize, after_us: i64, time_us: i64) -> bool {
-        let known_us = self.eases[row].jump_us.max(after_us);
-        let mut passed = (0..self.rings.until(row, time_us)).rev().map(|number| self.rings.knot(row, number));
-        let jump = passed.by_ref().take_while(|knot| knot.time_us > known_us).find(|knot| knot.jumped);
-        if let Some(jump_us) = jump.map(|knot| knot.time_us) {
-            self.eases[row].jump_us = jump_us;
-            return true;
-        }
-        false
+    /// Whether it has jumped by the last state before a time, and that was not shown; from now on it was.
+    fn passes_jump(&mut self, row: usize, time_us: i64) -> bool {
+        let Some(passed) = self.rings.until(row, time_us).checked_sub(1) else { return false };
+        let jump_us = self.rings.knot(row, passed).jump_us;
+        let is_new = jump_us > self.eases[row].jump_us;
+        self.eases[row].jump_us = jump_us.max(self.eases[row].jump_us);
+        is_new
     }
 }

@@ -35,20 +35,31 @@ pub(super) struct Knot {
     pub pose: Pose,
     /// Metres a second.
     pub velocity: Option<[f32; 3]>,
-    /// It jumped here.
-    pub jumped: bool,
+    /// When it had jumped last by then; the least number if never.
+    pub jump_us: i64,
     /// It was told in full.
     pub in_full: bool,
 }
 
-const _: () = assert!(size_of::<Knot>() == 80, "the documentation of the module above says so");
+const _: () = assert!(size_of::<Knot>() == 88, "the documentation of the module above says so");
+
+impl Knot {
+    /// Whether it jumped between an earlier state and this one.
+    pub fn jumped_after(&self, before: &Knot) -> bool {
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::TeleportSwept) {
+            return false;
+        }
+        self.jump_us > before.time_us
+    }
+}
 
 const EMPTY: Knot = Knot {
     time_us: 0,
     from_us: 0,
     pose: Pose { position: [0.0; 3], rotation: UNTURNED },
     velocity: None,
-    jumped: false,
+    jump_us: i64::MIN,
     in_full: false,
 };
 
@@ -56,10 +67,6 @@ const EMPTY: Knot = Knot {
 const INTERVALS_MAX: i64 = 3;
 /// Slower is rest: rounding alone makes as much.
 const SPEED_MIN: f32 = 1e-3;
-/// A mark that only repeats an earlier jump counts as another one if the object went further than this in one go, and
-/// three times as far as its speed explains.
-const JUMP_METRES: f32 = 1.0;
-const JUMP_FACTOR: f32 = 3.0;
 
 #[derive(Clone, Copy, Debug)]
 struct Row {
@@ -80,17 +87,6 @@ pub(super) enum Inserted {
     Late,
     /// A state of this time is there, or it is too old for the ring.
     Ignored,
-}
-
-/// How an object is said to have jumped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Jump {
-    /// It moved here.
-    No,
-    /// It may be the jump of an earlier state that is said again, or another one.
-    Repeated,
-    /// It jumped here.
-    Yes,
 }
 
 #[derive(Debug)]
@@ -158,7 +154,7 @@ impl Rings {
     }
 
     /// Takes in a state.
-    pub fn insert(&mut self, row: usize, mut knot: Knot, jump: Jump, silence: &Silence) -> Inserted {
+    pub fn insert(&mut self, row: usize, mut knot: Knot, silence: &Silence) -> Inserted {
         let at = self.until(row, knot.time_us);
         let count = self.len(row);
         let is_known = at > 0 && self.knot(row, at - 1).time_us == knot.time_us;
@@ -166,21 +162,14 @@ impl Rings {
             return Inserted::Ignored;
         }
         knot.from_us = knot.time_us;
-        knot.jumped = jump != Jump::No;
         knot.in_full = knot.time_us == self.rows[row].entry_us;
         if at > 0 {
             let paces = self.paces(row, at - 1);
             let before = *self.knot(row, at - 1);
-            if jump == Jump::Repeated {
-                knot.jumped = went_further_than_explained(&before, &knot, paces.0);
-            }
+            knot.jump_us = knot.jump_us.max(before.jump_us);
             knot.from_us = self.motion_start(row, &before, &knot, paces, silence);
             let is_usual = at == count && !before.in_full;
             self.learn_interval(row, knot.time_us - before.time_us, is_usual);
-        }
-        #[cfg(netloom_mutations)]
-        if crate::mutation::is(crate::mutation::Mutation::TeleportSwept) {
-            knot.jumped = false;
         }
         let at = self.place_knot(row, at, knot);
         if at + 1 == self.len(row) {
@@ -197,8 +186,8 @@ impl Rings {
     pub fn speeds(&self, row: usize, number: usize) -> (f32, f32) {
         let knot = self.knot(row, number);
         let (mut speed, mut spin) = (knot.velocity.map_or(0.0, length), 0.0);
-        if number > 0 && !knot.jumped {
-            let before = self.knot(row, number - 1);
+        let before = number.checked_sub(1).map(|before| self.knot(row, before));
+        if let Some(before) = before.filter(|before| !knot.jumped_after(before)) {
             let seconds = (knot.time_us - knot.from_us).max(1) as f32 * 1e-6;
             speed = speed.max(length(apart(before, knot)) / seconds);
             spin = arc_radians(before.pose.rotation, knot.pose.rotation) / seconds;
@@ -222,7 +211,7 @@ impl Rings {
         (speed, spin): (f32, f32),
         silence: &Silence,
     ) -> i64 {
-        if knot.jumped {
+        if knot.jumped_after(before) {
             return knot.time_us;
         }
         let interval_us = self.rows[row].interval_us;
@@ -281,9 +270,4 @@ impl Rings {
 /// The way from one state to another; infinite parts mean that it cannot be told in singles.
 pub(super) fn apart(from: &Knot, to: &Knot) -> [f32; 3] {
     std::array::from_fn(|axis| (to.pose.position[axis] - from.pose.position[axis]) as f32)
-}
-
-fn went_further_than_explained(before: &Knot, knot: &Knot, speed: f32) -> bool {
-    let seconds = (knot.time_us - before.time_us) as f32 * 1e-6;
-    length(apart(before, knot)) > JUMP_METRES + JUMP_FACTOR * speed * seconds
 }

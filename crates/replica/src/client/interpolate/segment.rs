@@ -82,7 +82,7 @@ impl Segment {
     pub fn between(before: &Knot, after: &Knot) -> Segment {
         let held = Segment::hold(before, before.time_us, after.time_us, Source::Between);
         let way = apart(before, after);
-        if after.jumped || !length(way).is_finite() {
+        if after.jumped_after(before) || !length(way).is_finite() {
             return held;
         }
         let from_us = after.from_us.clamp(before.time_us, after.time_us - 1);

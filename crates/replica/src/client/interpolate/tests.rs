@@ -17,7 +17,7 @@ fn objects() -> Interpolator {
 
 fn at(time_us: u64, x: f64) -> State {
     let pose = Pose { position: [x, 0.0, 0.0], rotation: UNTURNED };
-    State { time: Micros(time_us), pose, velocity: None, jump: Jump::No }
+    State { time: Micros(time_us), pose, velocity: None, jumped: None }
 }
 
 fn about_z(degrees: f64) -> [f32; 4] {
@@ -215,7 +215,7 @@ fn a_jump_is_not_swept_through_and_cancels_what_is_being_eased() {
     for tick in 0..5 {
         objects.receive(at(tick * INTERVAL_US, tick as f64 * 0.1));
     }
-    objects.receive(State { jump: Jump::Yes, ..at(5 * INTERVAL_US, 500.0) });
+    objects.receive(State { jumped: Some(Micros(5 * INTERVAL_US)), ..at(5 * INTERVAL_US, 500.0) });
     objects.receive(at(6 * INTERVAL_US, 500.1));
     assert!((objects.x_at(5 * INTERVAL_US - 1) - 0.4).abs() < 1e-6);
     assert_eq!(objects.x_at(5 * INTERVAL_US), 500.0);
@@ -223,7 +223,7 @@ fn a_jump_is_not_swept_through_and_cancels_what_is_being_eased() {
 
     // And one that comes while the object is carried on.
     objects.x_at(9 * INTERVAL_US);
-    objects.receive(State { jump: Jump::Yes, ..at(8 * INTERVAL_US, -70.0) });
+    objects.receive(State { jumped: Some(Micros(8 * INTERVAL_US)), ..at(8 * INTERVAL_US, -70.0) });
     assert_eq!(objects.x_at(9 * INTERVAL_US + FRAME_US), -70.0);
 }
 
@@ -259,23 +259,43 @@ fn a_jump_that_fell_out_of_the_ring_during_a_pause_is_not_swept() {
     (0..5).for_each(|tick| objects.receive(at(tick * INTERVAL_US, tick as f64)));
     objects.x_at(4 * INTERVAL_US);
     for tick in 5..50 {
-        let jump = if tick == 10 { Jump::Yes } else { Jump::No };
+        let jumped = (tick == 10).then_some(Micros(tick * INTERVAL_US));
         let x = tick as f64 + if tick < 10 { 0.0 } else { 500.0 };
-        objects.receive(State { jump, ..at(tick * INTERVAL_US, x) });
+        objects.receive(State { jumped, ..at(tick * INTERVAL_US, x) });
     }
     assert!((objects.x_at(48 * INTERVAL_US) - 548.0).abs() < 1e-3);
 }
 
 #[test]
-fn a_jump_that_is_told_again_is_motion_unless_it_went_too_far() {
+fn a_jump_that_is_told_again_is_motion_and_another_one_is_none_however_near() {
     let mut objects = objects();
+    let jumped = |tick: u64, state| State { jumped: Some(Micros(tick * INTERVAL_US)), ..state };
     objects.receive(at(0, 0.0));
-    objects.receive(State { jump: Jump::Yes, ..at(INTERVAL_US, 300.0) });
-    objects.receive(State { jump: Jump::Repeated, ..at(2 * INTERVAL_US, 300.4) });
-    objects.receive(State { jump: Jump::Repeated, ..at(3 * INTERVAL_US, 800.0) });
-    assert!((objects.x_at(INTERVAL_US + INTERVAL_US / 2) - 300.2).abs() < 1e-4);
-    assert!((objects.x_at(2 * INTERVAL_US + INTERVAL_US / 2) - 300.4).abs() < 1e-4);
-    assert_eq!(objects.x_at(3 * INTERVAL_US), 800.0);
+    objects.receive(jumped(1, at(INTERVAL_US, 300.0)));
+    objects.receive(jumped(1, at(2 * INTERVAL_US, 400.0)));
+    objects.receive(jumped(3, at(3 * INTERVAL_US, 400.5)));
+    assert!((objects.x_at(INTERVAL_US + INTERVAL_US / 2) - 350.0).abs() < 1e-4);
+    assert!((objects.x_at(2 * INTERVAL_US + INTERVAL_US / 2) - 400.0).abs() < 1e-4);
+    assert_eq!(objects.x_at(3 * INTERVAL_US), 400.5);
+}
+
+#[test]
+fn a_late_state_shows_on_which_side_of_it_the_jump_was() {
+    // The jump is to 500 metres further on.
+    for (jump_tick, late, between) in [(1, 502.0, 503.0), (3, 2.0, 2.0)] {
+        let mut objects = objects();
+        let jumped = Some(Micros(jump_tick * INTERVAL_US));
+        objects.receive(at(0, 0.0));
+        objects.receive(State { jumped, ..at(4 * INTERVAL_US, 504.0) });
+        assert_eq!(objects.x_at(0), 0.0);
+        objects.receive(State { jumped: jumped.filter(|_| jump_tick == 1), ..at(2 * INTERVAL_US, late) });
+        for (tick, x) in [(2, late), (3, between), (4, 504.0)] {
+            assert!(
+                (objects.x_at(tick * INTERVAL_US) - x).abs() < 1e-3,
+                "tick {tick} after a jump at {jump_tick}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -301,7 +321,7 @@ fn velocities_at_both_ends_make_a_circle_rounder_and_mad_or_unset_ones_are_ignor
             let (sine, cosine) = (tick as f64 * 0.6).sin_cos();
             let pose = Pose { position: [radius * cosine, radius * sine, 0.0], rotation: UNTURNED };
             let velocity = speed.map(|speed| [-sine * speed, cosine * speed, 0.0].map(|axis| axis as f32));
-            objects.receive(State { time: Micros(tick * INTERVAL_US), pose, velocity, jump: Jump::No });
+            objects.receive(State { time: Micros(tick * INTERVAL_US), pose, velocity, jumped: None });
         }
         let mut worst: f64 = 0.0;
         for time_us in (0..5 * INTERVAL_US).step_by(1_000) {

@@ -24,7 +24,7 @@ fn any_words() -> impl Strategy<Value = [i32; 9]> {
 }
 
 /// An object that mostly moves by little, and sometimes not at all.
-fn any_rows() -> impl Strategy<Value = ([[i32; 9]; 3], bool)> {
+fn any_rows() -> impl Strategy<Value = ([[i32; 9]; 3], Option<u32>)> {
     let offset = || prop_oneof![Just(0), -1i32..=1, -30i32..30];
     let offsets = || prop::array::uniform9(offset());
     let near = (any_words(), offsets(), offsets()).prop_map(|(words, first, second)| {
@@ -38,7 +38,7 @@ fn any_rows() -> impl Strategy<Value = ([[i32; 9]; 3], bool)> {
         [words, newer, moved(newer, second)]
     });
     let far = prop::array::uniform3(any_words());
-    (prop_oneof![4 => near, 1 => far], prop::bool::weighted(0.05))
+    (prop_oneof![4 => near, 1 => far], prop::option::weighted(0.05, 0u32..20))
 }
 
 proptest! {
@@ -54,14 +54,14 @@ proptest! {
         let class = class(position, Profile::Standard);
         let codes = Codes::generic();
         let pair = Pair::new(ages.0, Some(ages.1));
-        let updates = objects.iter().map(|([current, newer, older], teleported)| {
-            Update { current, newer, older, teleported: *teleported }
+        let updates = objects.iter().map(|([current, newer, older], jump_age)| {
+            Update { current, newer, older, jumped: jump_age.is_some() }
         });
         let mut out = vec![u64::MAX; room];
         let done = pair.encode_many(&class, 0b111, updates.clone(), &codes, &mut out);
         prop_assert_eq!(done, room.min(objects.len()));
-        for (&code, Update { current, newer, older, teleported }) in out.iter().zip(updates) {
-            let alone = pair.encode_small(&class, 0b111, current, newer, Some(older), teleported, &codes);
+        for (&code, ([current, newer, older], jump_age)) in out.iter().zip(&objects) {
+            let alone = pair.encode_small(&class, 0b111, current, newer, Some(older), *jump_age, &codes);
             prop_assert!(code == 0 || Some(SmallCode(code)) == alone, "{:x} and {:x?}", code, alone);
         }
         prop_assert!(out[done..].iter().all(|&code| code == u64::MAX), "nothing is written beyond the updates");
@@ -74,7 +74,7 @@ fn what_moves_usually_is_encoded_with_the_others() {
     let older = [3, 10, 20, 30, 50, 100, 200, 300, 0];
     let newer = [3, 15, 18, 33, 50, 110, 190, 300, 0];
     let current = [3, 21, 15, 36, 50, 122, 181, 300, 0];
-    let updates = [Update { current: &current, newer: &newer, older: &older, teleported: false }; 40];
+    let updates = [Update { current: &current, newer: &newer, older: &older, jumped: false }; 40];
     let mut out = [0; 40];
     let pair = Pair::new(4, Some(8));
     assert_eq!(pair.encode_many(&class, 0b111, updates, &Codes::generic(), &mut out), 40);
@@ -84,7 +84,7 @@ fn what_moves_usually_is_encoded_with_the_others() {
 #[test]
 fn what_has_no_columns_is_left_to_be_encoded_alone() {
     let words = [3, 10, 20, 30, 50, 100, 200, 300, 0];
-    let updates = [Update { current: &words, newer: &words, older: &words, teleported: false }; 3];
+    let updates = [Update { current: &words, newer: &words, older: &words, jumped: false }; 3];
     let codes = Codes::generic();
     let cases = [
         (class(Profile::Standard, Profile::High), 0b111, Pair::new(4, Some(8))),
@@ -108,11 +108,11 @@ fn a_rotation_with_all_signs_changed_is_another_one() {
     let newer = [3, -367, -115, 406, 7, -778, 3518, -3589, 0];
     let older = [3, -13, -4, 15, 7, -757, 3476, -3550, 0];
     for current in [current, newer] {
-        let update = Update { current: &current, newer: &newer, older: &older, teleported: false };
+        let update = Update { current: &current, newer: &newer, older: &older, jumped: false };
         let visible = class.visible(netloom_wire::schema::Audience::Public);
         let mut many = [0];
         assert_eq!(pair.encode_many(&class, visible, [update], &codes, &mut many), 1);
-        let alone = pair.encode_small(&class, visible, &current, &newer, Some(&older), false, &codes);
+        let alone = pair.encode_small(&class, visible, &current, &newer, Some(&older), None, &codes);
         assert_eq!(alone.map(|code| code.0), Some(many[0]));
         let bytes = SmallCode(many[0]).bits().to_le_bytes();
         let (mut reader, mut words) = (netloom_wire::BitReader::new(&bytes), [0; 9]);

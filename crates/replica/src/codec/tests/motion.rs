@@ -82,7 +82,7 @@ fn bits_per_update(ages: (u32, Option<u32>), step: impl Fn(&mut Body, &mut Noise
             }
             let mut buffer = [0; 32];
             let mut writer = BitWriter::new(&mut buffer);
-            encode(&class, 3, current, newer, older, false, &(), &codes, &mut writer);
+            encode(&class, 3, current, newer, older, None, &(), &codes, &mut writer);
             bits += writer.bit_len() as u32 + gap_code(&codes, (slot - next_slot) as u32).1;
             next_slot = slot + 1;
             updates += 1;
@@ -141,7 +141,7 @@ fn what_moved_along_one_line_and_stopped_takes_two_bytes() {
         &[133, 0, 0, 0, 3, 0, 0, 0],
         Baseline { words: &newer, age: 2 },
         Some(Baseline { words: &older, age: 4 }),
-        false,
+        None,
         &codes,
     );
     let bits = code.unwrap().length();

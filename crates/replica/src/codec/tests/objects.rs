@@ -37,7 +37,7 @@ pub struct Scene {
     pub current: Object,
     pub newer: Object,
     pub older: Option<Object>,
-    pub teleported: bool,
+    pub jump_age: Option<u32>,
 }
 
 fn any_profile() -> impl Strategy<Value = Profile> {
@@ -213,8 +213,8 @@ pub fn any_scene() -> impl Strategy<Value = Scene> {
     let seeds = || prop::collection::vec(any::<Seed>(), 1..14);
     let audience = prop::sample::select(vec![Audience::Owner, Audience::Team, Audience::Public]);
     let ages = (0u32..300, prop::option::of(0u32..300));
-    (any_class(), audience, seeds(), seeds(), seeds(), ages, prop::bool::weighted(0.1)).prop_map(
-        |(class, audience, now, then, before, (newer_age, older_age), teleported)| {
+    (any_class(), audience, seeds(), seeds(), seeds(), ages, prop::option::weighted(0.1, any::<u32>()))
+        .prop_map(|(class, audience, now, then, before, (newer_age, older_age), jump)| {
             let current = object(&class, &now, 0);
             Scene {
                 visible: class.visible(audience),
@@ -222,8 +222,7 @@ pub fn any_scene() -> impl Strategy<Value = Scene> {
                 older: older_age.map(|age| earlier(&class, &current, &before, age)),
                 current,
                 class,
-                teleported,
+                jump_age: jump.and_then(|jump| jump.checked_rem(newer_age)),
             }
-        },
-    )
+        })
 }

@@ -10,6 +10,10 @@ const WEIGHT: f64 = 1.0 / 8.0;
 /// A sample counts as no more than so many steps, as in the feedback.
 const STEPS_MAX: f64 = 31.75;
 
+/// Who is so many steps behind where they were has not been overtaken on the way: the count was begun anew, as clients do whose
+/// server stood still.
+const RESTART_STEPS: i32 = 16;
+
 /// Measures the slack of the newest inputs.
 #[derive(Debug)]
 pub(super) struct SlackMeter {
@@ -36,14 +40,16 @@ impl SlackMeter {
     /// A message arrived. Copies of what came before say nothing about the way here.
     pub fn handle_arrival(&mut self, newest: Tick, now: Micros) {
         let Some((step, at)) = self.step else { return };
-        if self.steps().is_some() && self.newest.is_some_and(|(before, _)| !newest.is_newer_than(before)) {
+        let ahead = self.newest.map_or(1, |(before, _)| newest.distance(before));
+        let known = self.steps().filter(|_| ahead > -RESTART_STEPS);
+        if known.is_some() && ahead <= 0 {
             return;
         }
         let passed = now.since(at).as_secs_f64() * self.steps_per_second;
         // A server that stumbles makes nobody late whose step it has not come to.
         let least = if newest.is_newer_than(step) { 0.0 } else { -STEPS_MAX };
         let sample = (f64::from(newest.distance(step)) - passed).clamp(least, STEPS_MAX);
-        match self.steps() {
+        match known {
             Some(_) => {
                 let off = sample - self.mean;
                 self.mean += off * WEIGHT;

@@ -198,6 +198,22 @@ fn slack_is_the_time_before_the_step_and_negative_after_it() {
 }
 
 #[test]
+fn the_slack_of_a_client_that_began_its_steps_anew_is_that_of_the_new_ones() {
+    let mut queue = queue(config());
+    take(&mut queue, 1_000..=1_000);
+    // The server stood still, and all that came meanwhile is there at once.
+    for step in 1_001..=1_060 {
+        queue.handle_message(&message(step, &[1]), Micros(1_000 * STEP_MICROS)).unwrap();
+    }
+    assert!(queue.slack_steps().unwrap() > 10.0);
+    take(&mut queue, 1_001..=1_020);
+    queue.handle_message(&message(1_022, &[1]), Micros(1_020 * STEP_MICROS)).unwrap();
+    assert_eq!(queue.slack_steps(), Some(2.0));
+    queue.handle_message(&message(1_021, &[1]), Micros(1_020 * STEP_MICROS)).unwrap();
+    assert_eq!(queue.slack_steps(), Some(2.0), "overtaken on the way");
+}
+
+#[test]
 fn without_inputs_for_a_second_nothing_is_said_of_their_slack() {
     let mut queue = queue(config());
     assert_eq!(queue.feedback(), None);

@@ -148,7 +148,7 @@ fn an_object_that_rests_longer_than_ticks_can_tell_keeps_its_words() {
         assert_eq!(object.words_at(now).map(|words| words[8]), Some(7));
         assert!(now.is_newer_than(object.version()));
     }
-    assert!(!world.object(ship).unwrap().teleported_since(Tick(now.0.wrapping_sub(255))));
+    assert_eq!(world.object(ship).unwrap().jumped_since(Tick(now.0.wrapping_sub(255))), None);
 }
 
 #[test]
@@ -157,16 +157,16 @@ fn a_jump_is_marked_in_the_version_that_it_made() {
     world.set_position(ship, [100.0, 0.0, 0.0]).unwrap();
     world.teleport(ship).unwrap();
     world.commit(Tick(5)).unwrap();
-    let since = |world: &World, tick| world.object(ship).unwrap().teleported_since(Tick(tick));
-    assert!(since(&world, 4) && !since(&world, 5));
+    let since = |world: &World, tick| world.object(ship).unwrap().jumped_since(Tick(tick));
+    assert_eq!((since(&world, 4), since(&world, 5)), (Some(Tick(5)), None));
     for tick in 6..100 {
         set_health(&mut world, ship, tick as i32 % 2);
         world.commit(Tick(tick)).unwrap();
     }
-    assert!(since(&world, 4), "also when that version is forgotten");
+    assert_eq!(since(&world, 4), Some(Tick(5)), "also when that version is forgotten");
     world.teleport(ship).unwrap();
     world.commit(Tick(100)).unwrap();
     set_health(&mut world, ship, 50);
     world.commit(Tick(101)).unwrap();
-    assert!(!since(&world, 99), "a jump to where it was is none, and does not mark a later change");
+    assert_eq!(since(&world, 99), None, "a jump to where it was is none, and does not mark a later change");
 }

@@ -188,7 +188,7 @@ impl RpcMap {
     ) -> Result<(RpcId, Delivery), CallError> {
         let call = table.get(id).ok_or_else(|| table.refused(id, super::Refusal::Unknown))?;
         let Some(theirs) = self.theirs.get(id.index()).copied().flatten() else {
-            return Err(CallError::ServerLacks { name: call.name.clone() });
+            return Err(CallError::ServerLacks { name: call.name().into() });
         };
         match theirs.shared.admit(Side::Client, is_for_others, bytes) {
             Ok(()) => Ok((theirs.id, theirs.shared.delivery)),

@@ -260,5 +260,5 @@ impl Host {
 
 /// When a step is, by the server's clock.
 pub fn time_of(step: u32) -> Micros {
-    Micros(u64::from(step) * 1_000_000 / u64::from(STEPS_PER_SECOND))
+    Micros((u64::from(step) * 1_000_000).div_ceil(STEPS_PER_SECOND.into()))
 }

@@ -89,6 +89,8 @@ pub struct Player {
     events: ViewEvents<u32>,
     /// Events that came so far.
     heard: u32,
+    /// The newest state of the own character that was compared with the prediction.
+    reconciled: Option<Tick>,
     seen: Option<Micros>,
 }
 
@@ -109,6 +111,7 @@ impl Player {
             receiver: Receiver::default(),
             events: ViewEvents::new(events).map_err(setup)?,
             heard: 0,
+            reconciled: None,
             seen: None,
         })
     }
@@ -187,6 +190,7 @@ impl Player {
             return Ok(());
         };
         let Some(server) = Walker::of(&self.client, object) else { return Ok(()) };
+        let before = self.reconciled.replace(object.tick());
         let Some(own) = &mut self.own else {
             let config = Player::predict_config();
             frame.began = Some((step, server.clone()));
@@ -194,12 +198,10 @@ impl Player {
             self.own = Some(own.map_err(setup)?);
             return Ok(());
         };
+        let is_jump = before.is_some_and(|before| object.jumped_since(before));
         let before = own.state().clone();
-        let reconciled = if object.teleported() {
-            own.handle_jump(step, &server)
-        } else {
-            own.handle_state(step, &server)
-        };
+        let reconciled =
+            if is_jump { own.handle_jump(step, &server) } else { own.handle_state(step, &server) };
         frame.words.push(Word { step, before, after: own.state().clone(), reconciled });
         Ok(())
     }

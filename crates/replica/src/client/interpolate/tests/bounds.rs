@@ -83,7 +83,7 @@ fn show(weather: Weather) -> Result<(), TestCaseError> {
             objects.handle_snapshot(time);
             if let Some((x, velocity)) = x {
                 let pose = Pose { position: [x, 0.0, 0.0], rotation: about_z(x * DEGREES_PER_METRE) };
-                objects.insert(SLOT, State { time, pose, velocity, jump: Jump::No });
+                objects.insert(SLOT, State { time, pose, velocity, jumped: None });
             }
         }
         objects.advance(Micros(now_us.saturating_sub(delay_us)));

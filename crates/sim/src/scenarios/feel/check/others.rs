@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use netloom_wire::{Micros, Tick};
+use netloom_wire::Micros;
 
 use super::super::host::Host;
 use super::super::motion::{Kind, Mover};
@@ -33,7 +33,7 @@ pub struct OthersCheck {
     pub error_share_max: f64,
     /// How many jumps were shown.
     pub jumps: u64,
-    ticks_per_second: f64,
+    ticks_per_second: u32,
     seen: Vec<Seen>,
     view_time: Option<Micros>,
     /// The machine slept for so long, and the client has not noticed.
@@ -55,7 +55,7 @@ impl OthersCheck {
             speed_share_max: 0.0,
             error_share_max: 0.0,
             jumps: 0,
-            ticks_per_second: ticks_per_second.into(),
+            ticks_per_second,
             seen: vec![Seen::default(); movers],
             view_time: None,
             slept: None,
@@ -120,7 +120,7 @@ impl OthersCheck {
         let seconds = (passed + Micros(skipped) + self.slept.unwrap_or_default()).as_secs_f64();
         let moved = distance(before, at.place);
         // Both states of an interval are rounded, and so is the speed between them.
-        let rounding = GRID_METRES * self.ticks_per_second;
+        let rounding = GRID_METRES * f64::from(self.ticks_per_second);
         // A cubic over a gap is a little faster than the motion that it stands for.
         let speed = if matches!(mover.kind, Kind::Circle { .. }) { 1.1 * mover.speed } else { mover.speed }
             + rounding;
@@ -218,12 +218,13 @@ impl OthersCheck {
             .map(|tick| self.time_of(*tick))
             .find(|time| *time > at.view_time);
         let gap = before.zip(after).map_or(Micros::ZERO, |(before, after)| after.since(before));
-        let interval = 1.0 / self.ticks_per_second;
+        let interval = 1.0 / f64::from(self.ticks_per_second);
         if gap < Micros::from_secs(1) { gap.as_secs_f64().max(interval) } else { interval }
     }
 
+    /// Rounded up, as all times of ticks are: a microsecond before that the view shows the one before.
     fn time_of(&self, tick: u32) -> Micros {
-        Micros((f64::from(Tick(tick).0) * 1e6 / self.ticks_per_second) as u64)
+        Micros((u64::from(tick) * 1_000_000).div_ceil(self.ticks_per_second.into()))
     }
 }
 

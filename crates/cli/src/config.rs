@@ -1,0 +1,304 @@
+//! Settings: a file, then the environment, then flags; each overrides the one before.
+//!
+//! ```text
+//!   defaults ─▶ netloom.toml ─▶ NETLOOM_ROOM_TICK_RATE=30 ─▶ --bind udp://… ─▶ checked ─▶ what server and clients are built from
+//! ```
+//!
+//! Every setting is a field of a section here and has a line in [`fields`] that says what it is and what it may be. A mistake names
+//! the file, the line, the field and what would be allowed.
+
+mod fields;
+mod mapping;
+mod source;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use crate::out;
+
+/// The version of the file's layout.
+pub const VERSION: i64 = 1;
+
+/// Everything that can be set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    pub version: i64,
+    pub server: ServerSection,
+    pub room: RoomSection,
+    pub connection: ConnectionSection,
+    pub replication: ReplicationSection,
+    pub client: ClientSection,
+    pub log: LogSection,
+}
+
+/// What runs, and where.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerSection {
+    pub role: String,
+    pub auto_start: bool,
+    pub game: String,
+    pub address: String,
+    pub port: i64,
+    pub bind: Vec<String>,
+    pub rooms: i64,
+    pub driver: String,
+    pub metrics: String,
+}
+
+/// What every room is like.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoomSection {
+    pub profile: String,
+    pub name: String,
+    pub max_clients: i64,
+    pub max_spectators: i64,
+    pub tick_rate: i64,
+    pub send_rate: i64,
+    pub catch_up_ticks: i64,
+    pub max_objects: i64,
+    pub duplicate_names: String,
+    pub seed: i64,
+}
+
+/// What connections are like.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ConnectionSection {
+    pub encryption: String,
+    pub mtu: i64,
+    pub bandwidth_budget_kbps: i64,
+    pub bandwidth_total_kbps: i64,
+    pub connect_timeout: f64,
+    pub max_retries: i64,
+    pub peer_timeout: f64,
+    pub max_peer_rtt: f64,
+    pub max_peer_queue_depth: i64,
+    pub max_events_per_tick: i64,
+    pub max_events_initial_sync: i64,
+    pub initial_sync_window: f64,
+    pub resume_window: f64,
+    pub connects_per_address: i64,
+    pub plain_websocket: bool,
+    pub compress_packets: bool,
+}
+
+/// How the world is told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReplicationSection {
+    pub full_sync_interval: i64,
+    pub min_distant_objects_per_tick: i64,
+    pub arena_size: i64,
+}
+
+/// What `netloom connect` and `netloom bots` are like.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClientSection {
+    pub name: String,
+    pub interp_delay: f64,
+    pub prediction_threshold: f64,
+    pub correction_blend: f64,
+}
+
+/// What is logged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogSection {
+    pub level: String,
+    pub json: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            version: VERSION,
+            server: ServerSection::default(),
+            room: RoomSection::default(),
+            connection: ConnectionSection::default(),
+            replication: ReplicationSection::default(),
+            client: ClientSection::default(),
+            log: LogSection::default(),
+        }
+    }
+}
+
+impl Default for ServerSection {
+    fn default() -> ServerSection {
+        ServerSection {
+            role: String::from("none"),
+            auto_start: false,
+            game: String::from("cubes"),
+            address: String::from("0.0.0.0"),
+            port: netloom::address::DEFAULT_PORT.into(),
+            bind: Vec::new(),
+            rooms: 1,
+            driver: String::from("polling"),
+            metrics: String::from("127.0.0.1:7779"),
+        }
+    }
+}
+
+impl Default for RoomSection {
+    fn default() -> RoomSection {
+        RoomSection {
+            profile: String::from("small"),
+            name: String::from("yard"),
+            max_clients: 256,
+            max_spectators: 16,
+            tick_rate: 60,
+            send_rate: 20,
+            catch_up_ticks: 8,
+            max_objects: 4_096,
+            duplicate_names: String::from("number"),
+            seed: 0,
+        }
+    }
+}
+
+impl Default for ConnectionSection {
+    fn default() -> ConnectionSection {
+        ConnectionSection {
+            encryption: String::from("optional"),
+            mtu: 1_200,
+            bandwidth_budget_kbps: 256,
+            bandwidth_total_kbps: 0,
+            connect_timeout: 5.0,
+            max_retries: 3,
+            peer_timeout: 10.0,
+            max_peer_rtt: 500.0,
+            max_peer_queue_depth: 256,
+            max_events_per_tick: 64,
+            max_events_initial_sync: 512,
+            initial_sync_window: 2.0,
+            resume_window: 60.0,
+            connects_per_address: 64,
+            plain_websocket: false,
+            compress_packets: false,
+        }
+    }
+}
+
+impl Default for ReplicationSection {
+    fn default() -> ReplicationSection {
+        ReplicationSection { full_sync_interval: 100, min_distant_objects_per_tick: 2, arena_size: 64 << 10 }
+    }
+}
+
+impl Default for ClientSection {
+    fn default() -> ClientSection {
+        ClientSection {
+            name: String::from("player"),
+            interp_delay: 0.1,
+            prediction_threshold: 0.02,
+            correction_blend: 0.1,
+        }
+    }
+}
+
+impl Default for LogSection {
+    fn default() -> LogSection {
+        LogSection { level: String::from("info"), json: false }
+    }
+}
+
+impl Config {
+    /// The settings of a file, if one is named, and of the environment.
+    pub fn load(file: Option<&Path>) -> Result<Config, String> {
+        let config = match file {
+            Some(file) => source::read_file(file)?,
+            None => Config::default(),
+        };
+        let environment = std::env::vars_os();
+        let readable = environment.filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+        let config = source::with_environment(&config, readable)?;
+        fields::check(&config).map_err(|wrong| wrong.to_string())?;
+        Ok(config)
+    }
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  netloom config --default > netloom.toml     every setting with its default, and what it means
+  netloom config --check netloom.toml         whether a file can be used
+  NETLOOM_ROOM_TICK_RATE=30 netloom serve     one setting from the environment: NETLOOM_<SECTION>_<FIELD>";
+
+/// What to do with settings.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+#[group(required = true, multiple = false)]
+pub struct ConfigArgs {
+    /// Print a file with every setting, its default and what it means
+    #[arg(long)]
+    default: bool,
+    /// Say whether a file can be used
+    #[arg(long, value_name = "FILE")]
+    check: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(args: &ConfigArgs) -> Result<ExitCode, String> {
+    match &args.check {
+        Some(file) => {
+            source::read_file(file)?;
+            out::line(format_args!("{}: every setting is valid", file.display()));
+        }
+        None => out::print(format_args!("{}", fields::default_file())),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_file_says_what_the_defaults_are() {
+        let read: Config = toml::from_str(&fields::default_file()).unwrap();
+        assert_eq!(read, Config::default());
+        fields::check(&read).unwrap();
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_design() {
+        let Config { server, room, connection, replication, client, .. } = Config::default();
+        assert_eq!((&*server.role, server.auto_start, server.port), ("none", false, 7777));
+        assert_eq!((room.tick_rate, room.send_rate), (60, 20));
+        assert_eq!((connection.bandwidth_budget_kbps, connection.compress_packets), (256, false));
+        assert_eq!((connection.max_events_per_tick, connection.max_events_initial_sync), (64, 512));
+        assert_eq!((connection.initial_sync_window, connection.peer_timeout), (2.0, 10.0));
+        assert_eq!((connection.max_peer_rtt, connection.max_peer_queue_depth), (500.0, 256));
+        assert_eq!((connection.connect_timeout, connection.max_retries), (5.0, 3));
+        assert_eq!((replication.full_sync_interval, replication.min_distant_objects_per_tick), (100, 2));
+        assert_eq!(
+            (replication.arena_size, client.interp_delay, client.correction_blend),
+            (64 << 10, 0.1, 0.1)
+        );
+        for (length, is_valid) in [(63, true), (64, false)] {
+            let mut config = Config::default();
+            config.server.address = "a".repeat(length);
+            assert_eq!(fields::check(&config).is_ok(), is_valid);
+        }
+        for (port, is_valid) in [(65_535, true), (65_536, false), (-1, false)] {
+            let mut config = Config::default();
+            config.server.port = port;
+            assert_eq!(fields::check(&config).is_ok(), is_valid);
+        }
+    }
+
+    #[test]
+    fn every_default_can_be_built_from() {
+        let config = Config::default();
+        config.server_config().connection.check().unwrap();
+        config.client_config("x").connection.check().unwrap();
+        assert_eq!(config.room_config(0).name, "yard");
+        let three = Config { server: ServerSection { rooms: 3, ..config.server }, ..config };
+        assert_eq!(three.room_config(2).name, "yard-3");
+    }
+}

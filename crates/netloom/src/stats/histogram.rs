@@ -1,0 +1,92 @@
+//! How long ticks take.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use netloom_wire::Micros;
+
+/// Where one bucket ends and the next begins, in microseconds; the last bucket has no end.
+pub const TICK_BUCKETS_US: [u64; 11] =
+    [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 16_667, 50_000, 250_000];
+const BUCKETS: usize = TICK_BUCKETS_US.len() + 1;
+
+/// Counts of ticks, written by one thread and read by any.
+#[derive(Debug)]
+pub(super) struct Histogram {
+    counts: [AtomicU64; BUCKETS],
+    total_us: AtomicU64,
+    longest_us: AtomicU64,
+}
+
+/// How long ticks took so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TickTimes {
+    /// Ticks that took up to each of [`TICK_BUCKETS_US`] and more than the one before; then those that took longer.
+    pub counts: [u64; BUCKETS],
+    /// What they took together.
+    pub total: Micros,
+    /// The longest.
+    pub longest: Micros,
+}
+
+impl TickTimes {
+    /// Ticks in all.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// The end of the bucket below which this share of the ticks lies: an upper bound, or the longest beyond the last.
+    pub fn quantile(&self, share: f64) -> Micros {
+        let wanted = (self.count() as f64 * share).ceil() as u64;
+        let mut seen = 0;
+        for (count, end) in self.counts.iter().zip(TICK_BUCKETS_US) {
+            seen += count;
+            if seen >= wanted {
+                return Micros(end).min(self.longest);
+            }
+        }
+        self.longest
+    }
+}
+
+impl Histogram {
+    pub fn new() -> Histogram {
+        Histogram {
+            counts: [const { AtomicU64::new(0) }; BUCKETS],
+            total_us: AtomicU64::new(0),
+            longest_us: AtomicU64::new(0),
+        }
+    }
+
+    pub fn count(&self, took: Micros) {
+        let bucket = TICK_BUCKETS_US.partition_point(|end| *end < took.0);
+        self.counts[bucket].fetch_add(1, Ordering::Relaxed);
+        self.total_us.fetch_add(took.0, Ordering::Relaxed);
+        self.longest_us.fetch_max(took.0, Ordering::Relaxed);
+    }
+
+    pub fn read(&self) -> TickTimes {
+        TickTimes {
+            counts: self.counts.each_ref().map(|count| count.load(Ordering::Relaxed)),
+            total: Micros(self.total_us.load(Ordering::Relaxed)),
+            longest: Micros(self.longest_us.load(Ordering::Relaxed)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_belongs_to_the_first_bucket_that_holds_it() {
+        let histogram = Histogram::new();
+        for took in [0, 50, 51, 500, 300_000] {
+            histogram.count(Micros(took));
+        }
+        let times = histogram.read();
+        assert_eq!(times.counts, [2, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!((times.count(), times.total), (5, Micros(300_601)));
+        assert_eq!(times.quantile(0.5), Micros(100));
+        assert_eq!(times.quantile(1.0), Micros(300_000));
+    }
+}
