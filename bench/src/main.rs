@@ -26,6 +26,7 @@ Examples:
   cargo run --release -p netloom-bench -- core --json    one JSON object on one line, for programs
   cargo run --release -p netloom-bench -- replica        CPU and bytes of replication (docs/BENCH-REPLICA.md)
   cargo run --release -p netloom-bench -- time           interpolation, prediction, rewinding (docs/BENCH-TIME.md)
+  cargo run --release -p netloom-bench -- tick           a server over UDP beside plain sockets (docs/BENCH-TICK.md)
 
 How to read the figures:
   Nanoseconds are the 5th percentile of all batches, so that a busy or slow host does not show. Compare a figure with

@@ -8,6 +8,7 @@ use crate::cpu;
 use crate::error::BenchError;
 use netloom_proto::Security;
 use netloom_session::client::ClientEvent;
+use netloom_session::validate::RateRule;
 use netloom_session::{Client, ClientConfig, RoomConfig, RoomId, Server, ServerConfig};
 use netloom_transport::link::LinkConfig;
 use netloom_transport::{
@@ -24,6 +25,9 @@ const BATCH_DATAGRAMS: usize = 64;
 
 /// Batches that one tick takes in: a flood must not keep the game waiting.
 const BATCHES_PER_TICK: usize = 16;
+
+/// What players may say: more than they do here.
+const TALK: RateRule = RateRule { per_second: 1_000, burst: 1_000 };
 
 /// Steps from one snapshot to the next: 60 and 20 a second.
 pub const STEPS_PER_SEND: u64 = 3;
@@ -66,7 +70,9 @@ impl OurServer {
             Server::new(ServerConfig::default(), protocol().map_err(refused)?, [1; 32]).map_err(refused)?;
         let game = Screening::new(film, moving);
         let ledger = game.ledger();
-        let room = server.add_room(Micros::ZERO, RoomConfig::new("hall"), game).map_err(refused)?;
+        // The burst of the budgets is more than anybody may say by default.
+        let config = RoomConfig { chat: TALK, ..RoomConfig::new("hall") };
+        let room = server.add_room(Micros::ZERO, config, game).map_err(refused)?;
         let batch = Batch::new(BATCH_DATAGRAMS, transport.capabilities().mtu_bytes).map_err(refused)?;
         Ok(OurServer { server, room, transport, batch, ledger })
     }
