@@ -16,9 +16,10 @@ mod calls;
 mod events;
 mod inputs;
 mod predict;
+mod said;
 mod seat;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use netloom_proto::{
@@ -34,16 +35,17 @@ use netloom_wire::{Alias, MessageBuffer, Micros, NameRegistry, Tick, WriteError}
 use crate::adapt::Quality;
 use crate::channel::{CONTROL, INPUT, ORDERED};
 use crate::config::ClientConfig;
+use crate::events::{Events, Subscriber};
 use crate::game::PlayerId;
-use crate::lobby::{LOBBY_COMMAND_BYTES_MAX, LobbyCommand, LobbyEvent, LobbyState};
+use crate::lobby::{LOBBY_COMMAND_BYTES_MAX, LobbyCommand, LobbyState};
 use crate::measured::Measured;
-use crate::message::{CHAT_BYTES_MAX, Hello, LobbyNews, MESSAGE_BYTES_MAX, ToClient, ToServer};
+use crate::message::{CHAT_BYTES_MAX, Hello, MESSAGE_BYTES_MAX, ToClient, ToServer};
 use crate::protocol::Protocol;
 use crate::replicated::Replicated;
 use crate::rpc::{ArgsError, CallError};
-use crate::validate::{Rejected, RejectedMessage};
 use calls::Calls;
 use inputs::Inputs;
+use said::handle_said;
 use seat::Seat;
 
 pub use calls::{CallCounters, Called};
@@ -145,7 +147,7 @@ pub struct Client<I: Input> {
     redial: Option<SocketAddr>,
     /// What was said before the connection ended.
     farewell: Option<Ending>,
-    events: VecDeque<ClientEvent>,
+    events: Events<ClientEvent>,
     calls: Calls,
     message: MessageBuffer,
 }
@@ -169,7 +171,7 @@ impl<I: Input> Client<I> {
             lost_since: None,
             redial: None,
             farewell: None,
-            events: VecDeque::new(),
+            events: Events::new(EVENTS_MAX),
             calls: Calls::new()?,
             message: MessageBuffer::new(MESSAGE_BYTES_MAX),
         })
@@ -336,13 +338,13 @@ impl<I: Input> Client<I> {
                             Ok(new) => *seat = Some(new),
                             Err(error) => tracing::warn!(%error, "the server's rates cannot be"),
                         }
-                        push(events, ClientEvent::welcomed(&welcome));
+                        events.push(ClientEvent::welcomed(&welcome));
                         calls.handle_welcome(&self.protocol, &welcome);
                     }
                     Ok(ToClient::Call(frame)) => calls.handle_call(frame),
                     Ok(ToClient::Names(page)) => calls.handle_page(&self.protocol, page, events),
                     Ok(ToClient::CallRefused { id, reason, text }) => {
-                        push(events, calls.refused(&self.protocol, id, reason, text));
+                        events.push(calls.refused(&self.protocol, id, reason, text));
                     }
                     Ok(said) => handle_said(now, said, seat, others, farewell, events),
                     Err(error) => tracing::debug!(%error, "a message of the server makes no sense"),
@@ -353,7 +355,7 @@ impl<I: Input> Client<I> {
             seat.flush(endpoint, *peer, message);
             while let Some(event) = seat.poll_event() {
                 let entered = if let ClientEvent::Entered(alias) = event { Some(alias) } else { None };
-                push(events, event);
+                events.push(event);
                 if let Some(alias) = entered {
                     calls.handle_entered(alias, seat, &self.protocol, events);
                 }
@@ -413,7 +415,7 @@ impl<I: Input> Client<I> {
         let may_return = self.config.reconnects && self.resume.is_some() && self.farewell.is_none();
         if is_lost && may_return && self.seat.is_some() {
             self.lost_since = Some(now);
-            push(&mut self.events, ClientEvent::Lost { reason });
+            self.events.push(ClientEvent::Lost { reason });
             return;
         }
         // One attempt to come back failed; there may be another.
@@ -424,7 +426,7 @@ impl<I: Input> Client<I> {
         (self.seat, self.resume, self.lost_since) = (None, None, None);
         self.others.clear();
         self.calls.restart();
-        push(&mut self.events, ClientEvent::Ended(ending));
+        self.events.push(ClientEvent::Ended(ending));
     }
 
     /// Tries to take up a lost connection.
@@ -495,7 +497,22 @@ impl<I: Input> Client<I> {
 
     /// The next thing that happened.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
-        self.events.pop_front()
+        self.events.poll()
+    }
+
+    /// Another reader of events, who gets all of them from now on; `None` if there are very many.
+    pub fn subscribe(&mut self) -> Option<Subscriber> {
+        self.events.subscribe()
+    }
+
+    /// The next event of another reader.
+    pub fn poll_event_of(&mut self, subscriber: Subscriber) -> Option<ClientEvent> {
+        self.events.poll_of(subscriber)
+    }
+
+    /// Another reader has gone.
+    pub fn unsubscribe(&mut self, subscriber: Subscriber) {
+        self.events.unsubscribe(subscriber);
     }
 
     /// The next datagram to send, in `out`, which must hold an mtu. Call until `None`.
@@ -513,82 +530,4 @@ impl<I: Input> Client<I> {
     pub fn poll_timeout(&self) -> Option<Micros> {
         [self.endpoint.poll_timeout(), self.calls.poll_timeout()].into_iter().flatten().min()
     }
-}
-
-/// Something else than a seat.
-fn handle_said(
-    now: Micros,
-    said: ToClient<'_>,
-    seat: &mut Option<Seat>,
-    others: &mut BTreeMap<PlayerId, OtherPlayer>,
-    farewell: &mut Option<Ending>,
-    events: &mut VecDeque<ClientEvent>,
-) {
-    match said {
-        ToClient::Refused { reason, text } => {
-            *farewell = Some(Ending::Refused { reason, text: text.to_owned() });
-        }
-        ToClient::Notice { kind, text } => {
-            if let Some(ending) = Ending::announced(kind, text) {
-                *farewell = Some(ending);
-            }
-            push(events, ClientEvent::Notice { kind, text: text.to_owned() });
-        }
-        ToClient::Snapshot(snapshot) => {
-            if let Some(seat) = seat {
-                seat.handle_snapshot(now, snapshot);
-            }
-        }
-        ToClient::Packed(packed) => {
-            if let Some(seat) = seat {
-                seat.handle_packed(now, packed);
-            }
-        }
-        ToClient::Property(property) => {
-            if let Some(seat) = seat {
-                seat.handle_property(property);
-            }
-        }
-        ToClient::Joined { player, is_spectator, name } => {
-            let other = OtherPlayer { name: name.to_owned(), is_spectator };
-            others.insert(PlayerId(player), other);
-            push(events, ClientEvent::Joined { player: PlayerId(player) });
-        }
-        ToClient::Left { player } => {
-            let other = others.remove(&PlayerId(player));
-            let name = other.map(|other| other.name).unwrap_or_default();
-            push(events, ClientEvent::Left { player: PlayerId(player), name });
-        }
-        ToClient::Claimed { object, is_granted } => {
-            push(events, ClientEvent::Claimed { object, is_granted });
-        }
-        ToClient::Rejected(RejectedMessage { rejected, text }) => {
-            let Rejected { step, reason } = rejected;
-            let text = if text.is_empty() { reason.to_string() } else { text.to_owned() };
-            push(events, ClientEvent::Rejected { step, reason, text });
-        }
-        ToClient::Lobby(LobbyNews::State, bytes) => {
-            if let (Some(seat), Ok(state)) = (seat, LobbyState::read(bytes)) {
-                seat.lobby = Some(state);
-                push(events, ClientEvent::LobbyChanged);
-            }
-        }
-        ToClient::Lobby(LobbyNews::Event, bytes) => {
-            if let Ok(event) = LobbyEvent::read(bytes) {
-                push(events, ClientEvent::Lobby(event));
-            }
-        }
-        ToClient::Said { player, to_team, text } => {
-            let player = (player != 0).then_some(PlayerId(player));
-            push(events, ClientEvent::Said { player, to_team, text: text.to_owned() });
-        }
-        _ => {}
-    }
-}
-
-fn push(events: &mut VecDeque<ClientEvent>, event: ClientEvent) {
-    if events.len() == EVENTS_MAX {
-        events.pop_front();
-    }
-    events.push_back(event);
 }

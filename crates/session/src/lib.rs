@@ -27,6 +27,7 @@ pub mod client;
 pub mod clock;
 pub mod config;
 pub mod discovery;
+pub mod events;
 pub mod game;
 pub mod health;
 mod host;

@@ -12,7 +12,6 @@
 mod desk;
 mod hall;
 
-use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
 use netloom_proto::{
@@ -21,6 +20,7 @@ use netloom_proto::{
 use netloom_wire::Micros;
 
 use crate::config::{RoomConfig, ServerConfig};
+use crate::events::Subscriber;
 use crate::game::{Game, PlayerId};
 use crate::host::Hosted;
 use crate::message::{MESSAGE_BYTES_MAX, Refusal};
@@ -34,8 +34,6 @@ pub use desk::DeskCounters;
 
 /// Room for the longest message of any channel.
 const BUFFER_BYTES: usize = (64 << 10) + 16;
-/// Events that wait to be polled; the oldest give way.
-const EVENTS_MAX: usize = 4_096;
 const _: () = assert!(MESSAGE_BYTES_MAX <= BUFFER_BYTES);
 const _: () =
     assert!(SNAPSHOT_BYTES_MAX + PACKED_BYTES_MAX <= BUFFER_BYTES, "a snapshot, and the same packed");
@@ -245,7 +243,22 @@ impl Server {
 
     /// The next thing that happened.
     pub fn poll_event(&mut self) -> Option<ServerEvent> {
-        self.desk.poll_event()
+        self.desk.events().poll()
+    }
+
+    /// Another reader of events, who gets all of them from now on; `None` if there are very many.
+    pub fn subscribe(&mut self) -> Option<Subscriber> {
+        self.desk.events().subscribe()
+    }
+
+    /// The next event of another reader.
+    pub fn poll_event_of(&mut self, subscriber: Subscriber) -> Option<ServerEvent> {
+        self.desk.events().poll_of(subscriber)
+    }
+
+    /// Another reader has gone.
+    pub fn unsubscribe(&mut self, subscriber: Subscriber) {
+        self.desk.events().unsubscribe(subscriber);
     }
 
     /// Players who have a connection, and where their packets go.
@@ -303,18 +316,5 @@ impl Server {
     pub fn is_stopped(&self) -> bool {
         let is_here = |peer: PeerId| self.endpoint.state(peer) != State::Disconnected;
         self.is_stopping && !self.endpoint.peers().any(is_here)
-    }
-}
-
-/// What happened, for those who poll it.
-#[derive(Debug, Default)]
-struct Events(VecDeque<ServerEvent>);
-
-impl Events {
-    fn push(&mut self, event: ServerEvent) {
-        if self.0.len() == EVENTS_MAX {
-            self.0.pop_front();
-        }
-        self.0.push_back(event);
     }
 }

@@ -12,7 +12,6 @@
 //! Calls of this client do not wait: before the list is here they fail, because only then is it known whether the server
 //! takes them at all.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use netloom_replica::SettingError;
@@ -22,7 +21,8 @@ use netloom_wire::{Alias, MessageBuffer, Micros, Tick};
 use serde::{Deserialize, Serialize};
 
 use super::seat::Seat;
-use super::{Client, ClientError, ClientEvent, push};
+use super::{Client, ClientError, ClientEvent};
+use crate::events::Events;
 use crate::game::PlayerId;
 use crate::message::{CallRefusal, ToServer, Welcome};
 use crate::protocol::Protocol;
@@ -131,7 +131,7 @@ impl Calls {
     }
 
     /// A page of the server's list.
-    pub fn handle_page(&mut self, protocol: &Protocol, page: &[u8], events: &mut VecDeque<ClientEvent>) {
+    pub fn handle_page(&mut self, protocol: &Protocol, page: &[u8], events: &mut Events<ClientEvent>) {
         let agreed = match self.list.handle_page(page) {
             Ok(true) => RpcMap::agree(protocol.rpcs(), &self.list),
             Ok(false) => return,
@@ -140,7 +140,7 @@ impl Calls {
         match agreed {
             Ok(map) => {
                 let missing = map.missing(protocol.rpcs()).map(Arc::from).collect();
-                push(events, ClientEvent::CallsAgreed { missing });
+                events.push(ClientEvent::CallsAgreed { missing });
                 self.map = Some(map);
             }
             Err(error) => tracing::warn!(%error, "the server's calls cannot be understood"),
@@ -166,7 +166,7 @@ impl Calls {
         alias: Alias,
         seat: &Seat,
         protocol: &Protocol,
-        events: &mut VecDeque<ClientEvent>,
+        events: &mut Events<ClientEvent>,
     ) {
         let Calls { map: Some(map), waiting, at_view, counters, .. } = self else { return };
         let mut out = Out { map, protocol, seat, at_view, counters, events };
@@ -179,7 +179,7 @@ impl Calls {
         now: Micros,
         seat: &Seat,
         protocol: &Protocol,
-        events: &mut VecDeque<ClientEvent>,
+        events: &mut Events<ClientEvent>,
     ) {
         let Calls { map: Some(map), inbox, waiting, at_view, counters, .. } = self else { return };
         let mut out = Out { map, protocol, seat, at_view, counters, events };
@@ -204,7 +204,7 @@ impl Calls {
         now: Micros,
         seat: &Seat,
         protocol: &Protocol,
-        events: &mut VecDeque<ClientEvent>,
+        events: &mut Events<ClientEvent>,
     ) {
         let Calls { map: Some(map), waiting, at_view, counters, .. } = self else { return };
         let mut out = Out { map, protocol, seat, at_view, counters, events };
@@ -212,7 +212,7 @@ impl Calls {
         let Some(view_time) = seat.view.time() else { return };
         while let Some(due) = at_view.poll(view_time) {
             counters.given += 1;
-            push(events, ClientEvent::Called(Called { late: due.late, ..due.payload }));
+            events.push(ClientEvent::Called(Called { late: due.late, ..due.payload }));
         }
     }
 
@@ -228,7 +228,7 @@ struct Out<'a> {
     seat: &'a Seat,
     at_view: &'a mut ViewEvents<Called>,
     counters: &'a mut CallCounters,
-    events: &'a mut VecDeque<ClientEvent>,
+    events: &'a mut Events<ClientEvent>,
 }
 
 impl Out<'_> {
@@ -269,7 +269,7 @@ impl Out<'_> {
             }
             None => {
                 self.counters.given += 1;
-                push(self.events, ClientEvent::Called(called));
+                self.events.push(ClientEvent::Called(called));
             }
         }
     }

@@ -13,11 +13,12 @@ use std::net::{IpAddr, SocketAddr};
 use netloom_proto::{DisconnectReason, Endpoint, PeerId};
 use netloom_wire::Micros;
 
+use super::ServerEvent;
 use super::hall::{Ended, Hall};
-use super::{Events, ServerEvent};
 use crate::channel::{CONTROL, INPUT, UNRELIABLE};
 use crate::config::ServerConfig;
 use crate::discovery::is_code;
+use crate::events::Events;
 use crate::game::{Candidate, PlayerId, cut};
 use crate::message::{Hello, NoticeKind, Refusal, ToClient, ToServer};
 use crate::outbox::Outbox;
@@ -32,6 +33,9 @@ const VIEW_DELAY_MS_MAX: u16 = 500;
 
 /// Addresses that wait to be polled: only drivers with streams do.
 const CLOSED_MAX: usize = 4_096;
+
+/// Events that wait for each reader; the oldest give way.
+const EVENTS_MAX: usize = 4_096;
 
 /// What the desk counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,7 +103,7 @@ pub(super) struct Desk {
     outbox: Outbox,
     /// Addresses whose connection has ended.
     closed: Vec<SocketAddr>,
-    events: Events,
+    events: Events<ServerEvent>,
     counters: DeskCounters,
     greeting_timeout: Micros,
     resume_window: Micros,
@@ -121,7 +125,7 @@ impl Desk {
             bans: BTreeSet::new(),
             outbox: Outbox::default(),
             closed: Vec::new(),
-            events: Events::default(),
+            events: Events::new(EVENTS_MAX),
             counters: DeskCounters::default(),
             greeting_timeout: config.greeting_timeout,
             resume_window: config.listen.resume_window,
@@ -155,8 +159,8 @@ impl Desk {
         self.counters
     }
 
-    pub fn poll_event(&mut self) -> Option<ServerEvent> {
-        self.events.0.pop_front()
+    pub fn events(&mut self) -> &mut Events<ServerEvent> {
+        &mut self.events
     }
 
     pub fn peer_of(&self, player: PlayerId) -> Option<PeerId> {
