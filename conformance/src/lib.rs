@@ -37,8 +37,3 @@ pub fn all_vectors() -> Vec<VectorFile> {
     files.sort_by_key(|(stem, _)| *stem);
     files
 }
-
-/// The README's example compiles.
-#[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-pub struct Readme;

@@ -114,3 +114,8 @@ pub mod prelude {
     };
     pub use netloom_wire::{Alias, BitReader, BitWriter, Micros, ReadError, Tick};
 }
+
+/// The README's game compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
