@@ -16,6 +16,8 @@ use crate::space::{UNTURNED, arc_radians, compose, inverse, narrowed, normalized
 
 /// How much faster than an object a difference shrinks.
 const EASE_SPEED: f32 = 0.9;
+/// What is shown is at most so many times as fast as the object.
+const SHOWN_SPEED_MAX: f32 = 2.0;
 /// Per second: all differences are gone in two seconds, and none in less than a twentieth.
 const EASE_RATE_MIN: f32 = 0.5;
 const EASE_RATE_MAX: f32 = 20.0;
@@ -32,12 +34,29 @@ pub(super) struct Ease {
     left: f32,
     /// Per second.
     rate: f32,
+    /// How fast the object was when the difference showed, in metres a second.
+    speed: f32,
     /// The newest jump that has been shown.
     jump_us: i64,
 }
 
 pub(super) const AT_EASE: Ease =
-    Ease { offset: [0.0; 3], turn: UNTURNED, left: 0.0, rate: 0.0, jump_us: i64::MIN };
+    Ease { offset: [0.0; 3], turn: UNTURNED, left: 0.0, rate: 0.0, speed: 0.0, jump_us: i64::MIN };
+
+impl Ease {
+    /// How much of its rate a difference shrinks by in a frame. Between states of unlike velocities the way of an object has
+    /// parts that are half as fast again as the object; there, what is left to twice its speed is less than usual.
+    fn share(&self, shown: [f64; 3], states_say: [f64; 3], seconds: f32) -> f32 {
+        let moved: [f32; 3] = std::array::from_fn(|axis| {
+            (states_say[axis] - (shown[axis] - f64::from(self.offset[axis] * self.left))) as f32
+        });
+        let (wanted, room) = (
+            length(self.offset) * self.rate * seconds,
+            SHOWN_SPEED_MAX * self.speed * seconds - length(moved),
+        );
+        if wanted <= room { 1.0 } else { (room / wanted).clamp(EASE_RATE_MIN / self.rate, 1.0) }
+    }
+}
 
 impl Interpolator {
     /// Whether a snapshot arrived that would have brought a newer state if there were one.
@@ -118,19 +137,23 @@ impl Interpolator {
             self.flags[row] &= !flag::EASING;
             return;
         }
-        let speed = EASE_SPEED * before.speed.max(segment.speed);
+        let fastest = before.speed.max(segment.speed);
+        let speed = EASE_SPEED * fastest;
         let spin = EASE_SPEED * before.spin.max(segment.spin);
         let by_way = if way < UNSEEN_METRES { EASE_RATE_MAX } else { speed / way };
-        let by_arc = if arc < UNSEEN_RADIANS { EASE_RATE_MAX } else { spin / arc };
+        // A turn shrinks along its chord, and so turns fastest in the middle: by this much more than its arc for each part.
+        let by_arc = if arc < UNSEEN_RADIANS { EASE_RATE_MAX } else { spin / (2.0 * (arc / 2.0).tan()) };
         let turn = if turn[3] < 0.0 { turn.map(|component| -component) } else { turn };
         let rate = by_way.min(by_arc).clamp(EASE_RATE_MIN, EASE_RATE_MAX);
-        self.eases[row] = Ease { offset, turn, left: 1.0, rate, jump_us: self.eases[row].jump_us };
+        let jump_us = self.eases[row].jump_us;
+        self.eases[row] = Ease { offset, turn, left: 1.0, rate, speed: fastest, jump_us };
         self.flags[row] |= flag::EASING;
     }
 
     pub(super) fn ease(&mut self, row: usize, seconds: f32, pose: &mut Pose) {
+        let shown = self.poses[row].position;
         let ease = &mut self.eases[row];
-        ease.left -= ease.rate * seconds;
+        ease.left -= ease.rate * seconds * ease.share(shown, pose.position, seconds);
         if ease.left <= 0.0 {
             self.flags[row] &= !flag::EASING;
             return;

@@ -121,6 +121,35 @@ proptest! {
 }
 
 #[test]
+fn a_difference_waits_while_the_way_itself_is_fast() {
+    // From rest to full speed between two states, while four metres of an outage are made up for.
+    let weather = Weather {
+        seed: 775_854,
+        jitter_us: 0,
+        loss: 0.196_685_869_962_961_1,
+        delay_us: 75_000,
+        frame_us: 6_944,
+        has_velocity: true,
+        outage: (1_846_883, 3_100_001),
+    };
+    show(weather).unwrap();
+}
+
+#[test]
+fn a_large_turn_shrinks_no_faster_in_the_middle() {
+    let weather = Weather {
+        seed: 364_918,
+        jitter_us: 42_125,
+        loss: 0.0,
+        delay_us: 83_279,
+        frame_us: 33_333,
+        has_velocity: false,
+        outage: (4_201_598, 5_250_001),
+    };
+    show(weather).unwrap();
+}
+
+#[test]
 fn a_child_stays_where_it_is_when_its_parent_is_removed_and_another_takes_the_slot() {
     let mut objects = objects();
     let (parent, child) = (1, 2);
