@@ -34,7 +34,7 @@ pub struct ServeArgs {
     /// A file with settings
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// An address to listen at, as udp://0.0.0.0:7777, tcp://[::]:7777 or ws://127.0.0.1:7778; may be given several times
+    /// An address to listen at, as udp://0.0.0.0:7777, tcp://localhost:7777 or ws://127.0.0.1:7778; may be given several times
     #[arg(long, value_name = "ADDRESS")]
     bind: Vec<String>,
     /// How many rooms
