@@ -9,7 +9,7 @@ use netloom_session::client::{ClientEvent, Ending};
 use netloom_session::config::{RoomConfig, ServerConfig};
 use netloom_session::health::HealthConfig;
 use netloom_session::{PlayerId, ServerEvent};
-use netloom_wire::Micros;
+use netloom_wire::{Alias, Micros};
 
 fn rate(net: &Net, player: PlayerId) -> RateLevel {
     net.server.room(net.room).unwrap().quality(player).unwrap().rate
@@ -39,6 +39,55 @@ fn a_lossy_connection_gets_fewer_snapshots_and_all_of_them_back_when_it_recovers
     net.loss = 0.0;
     net.run(Micros::from_secs(90));
     assert_eq!(rate(&net, player), RateLevel::Full);
+}
+
+/// How often small messages were repeated while forty went each way: by the server, and by the client.
+fn repeated(net: &mut Net, client: usize, player: PlayerId) -> [u64; 2] {
+    let counted = |net: &Net| {
+        let stats = [net.server.stats_of(player), net.clients[client].client.stats()];
+        stats.map(|stats| stats.unwrap().counters.blocks_repeated)
+    };
+    let before = counted(net);
+    let object = Alias { slot: 0, generation: 0 };
+    for line in 0..40 {
+        net.server.room_mut(net.room).unwrap().notify(player, &format!("line {line}"));
+        net.clients[client].client.claim(object, true).unwrap();
+        net.run(Micros::from_millis(50));
+    }
+    let after = counted(net);
+    [after[0] - before[0], after[1] - before[1]]
+}
+
+#[test]
+fn small_messages_are_repeated_twice_over_a_lossy_connection_and_once_over_a_good_one() {
+    let mut net = Net::cubes(5);
+    // Far enough that nothing is acknowledged before it could be repeated twice.
+    net.latency = Micros::from_millis(120);
+    let alice = net.join("alice");
+    net.welcome(alice);
+    let player = net.clients[alice].client.player().unwrap();
+    net.run(Micros::from_secs(2));
+    // The server answers as well.
+    let is_times = |found: [u64; 2], times: u64| {
+        let about = [80 * times, 40 * times];
+        assert!(
+            found.iter().zip(about).all(|(count, about)| count.abs_diff(about) <= about / 4),
+            "{found:?}"
+        );
+    };
+    let copies = |net: &Net| {
+        let server = net.server.room(net.room).unwrap().quality(player).unwrap();
+        [server, net.clients[alice].client.quality().unwrap()].map(|quality| quality.small_message_copies)
+    };
+    is_times(repeated(&mut net, alice, player), 1);
+    net.loss = 0.25;
+    net.until("two copies", |net| copies(net) == [2, 2]);
+    net.run(Micros::from_secs(1));
+    is_times(repeated(&mut net, alice, player), 2);
+    net.loss = 0.0;
+    net.run(Micros::from_secs(90));
+    assert_eq!(copies(&net), [1, 1]);
+    is_times(repeated(&mut net, alice, player), 1);
 }
 
 #[test]

@@ -50,13 +50,15 @@ impl Room {
         let queue_packets_max = self.config.health.queue_packets_max;
         let Room { replica, seats, unfit, .. } = self;
         for (player, seat) in seats.iter_mut() {
-            let Some(stats) = seat.peer.and_then(|peer| telling.endpoint.stats(peer)) else { continue };
+            let Some(peer) = seat.peer else { continue };
+            let Some(stats) = telling.endpoint.stats(peer) else { continue };
             let mut measured = Measured::from(&stats);
             if seat.is_held {
                 // A stream that takes nothing: what waits below the connection is not among what waits in it.
                 measured.queue_packets = measured.queue_packets.max(queue_packets_max + 1);
             }
             let quality = seat.adapt.update(now, &measured);
+            telling.endpoint.set_redundancy(peer, quality.redundancy(telling.endpoint.config().redundancy));
             let progress = replica.progress(seat.replica).unwrap_or_default();
             if progress.held < progress.total {
                 seat.health.begin_grace();
