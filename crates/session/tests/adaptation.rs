@@ -145,3 +145,73 @@ fn a_short_spike_is_no_reason() {
         !net.clients[alice].has(|event| matches!(event, ClientEvent::Ended(_) | ClientEvent::Lost { .. }))
     );
 }
+
+/// Lines for one player to read, so many at a time that a connection which does not answer has no room for them in a second.
+fn notify_much(net: &mut Net, player: PlayerId, next: &mut u32) {
+    let room = net.server.room_mut(net.room).unwrap();
+    for _ in 0..40 {
+        room.notify(player, &format!("{next:0>200}"));
+        *next += 1;
+    }
+}
+
+fn lines_read(net: &Net, client: usize) -> Vec<u32> {
+    let line = |event: &ClientEvent| match event {
+        ClientEvent::Notice { text, .. } => Some(text.parse().unwrap()),
+        _ => None,
+    };
+    net.clients[client].events.iter().filter_map(line).collect()
+}
+
+#[test]
+fn what_a_connection_has_no_room_for_waits_and_arrives_in_order_when_it_has() {
+    let mut net = Net::cubes(5);
+    let alice = net.join("alice");
+    net.welcome(alice);
+    let player = net.clients[alice].client.player().unwrap();
+    net.run(Micros::from_secs(3));
+    net.clients[alice].is_plugged = false;
+    let mut sent = 0;
+    for _ in 0..200 {
+        notify_much(&mut net, player, &mut sent);
+        net.step();
+    }
+    let pending = net.server.stats_of(player).unwrap().pending_bytes;
+    assert!(pending > 1_000_000 && pending < sent as usize * 200, "{pending}: the rest waits elsewhere");
+    net.clients[alice].is_plugged = true;
+    net.run(Micros::from_secs(3));
+    // Far more than a line can take in five seconds: this time it is about the waiting, so nobody is let go of yet.
+    let read = lines_read(&net, alice);
+    assert_eq!(read, (0..read.len() as u32).collect::<Vec<u32>>());
+    assert!(!read.is_empty() && net.server.counters().undelivered == 0);
+}
+
+#[test]
+fn who_never_reads_is_a_slow_consumer_and_nobody_else_notices() {
+    let mut net = Net::cubes(5);
+    let [alice, bob] = ["alice", "bob"].map(|name| net.join(name));
+    net.welcome(alice);
+    net.welcome(bob);
+    let [slow, good] = [alice, bob].map(|client| net.clients[client].client.player().unwrap());
+    net.run(Micros::from_secs(3));
+    while net.server.poll_event().is_some() {}
+    net.clients[alice].is_plugged = false;
+    let (mut to_slow, mut to_good) = (0, 0);
+    for _ in 0..1_000 {
+        notify_much(&mut net, slow, &mut to_slow);
+        net.server.room_mut(net.room).unwrap().notify(good, &to_good.to_string());
+        to_good += 1;
+        net.step();
+    }
+    let events: Vec<ServerEvent> = std::iter::from_fn(|| net.server.poll_event()).collect();
+    let left: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            ServerEvent::Left { player, reason, .. } => Some((*player, *reason)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(left, [(slow, DisconnectReason::SlowConsumer)]);
+    net.run(Micros::from_secs(1));
+    assert_eq!(lines_read(&net, bob), (0..to_good).collect::<Vec<u32>>());
+}
