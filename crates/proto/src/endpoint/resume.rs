@@ -128,7 +128,9 @@ impl Seats {
         }
         if self.seats.len() > seats_max {
             let oldest = self.seats.iter().filter_map(|(name, seat)| Some((seat.expires?, *name))).min();
-            oldest.map(|(_, name)| self.forget(&name));
+            if let Some((_, name)) = oldest {
+                self.forget(&name);
+            }
         }
     }
 
