@@ -18,18 +18,19 @@ import sys
 
 import checks_proto
 import checks_replica
+import checks_session
 import checks_wire
 from cursors import Refusal
 from given import Given, difference, paths
 
 DIFFERENCES_SHOWN = 10
 NEEDS = {"crc32c", "chacha20-poly1305", "x25519", "hkdf-sha256"}
-PLAIN_CHECKS = checks_wire.CHECKS | checks_proto.CHECKS | checks_replica.CHECKS
+PLAIN_CHECKS = checks_wire.CHECKS | checks_proto.CHECKS | checks_replica.CHECKS | checks_session.CHECKS
 FILES = {*PLAIN_CHECKS, "proto_codes", "proto_sessions", "proto_conversation", "replica_session"}
 
 
 class Malformed(Exception):
-    """A vector file that is not in the form of sections 14, 32 and 47."""
+    """A vector file that is not in the form of sections 14, 32, 48 and 61."""
 
 
 def expect_entries(item, *allowed):

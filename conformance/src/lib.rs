@@ -7,7 +7,7 @@
 //!
 //! | promise | module | test |
 //! |---|---|---|
-//! | the bytes are the documented ones | [`wire_vectors`], [`proto_vectors`], [`replica_vectors`], [`vectors`] | `tests/vectors.rs` |
+//! | the bytes are the documented ones | [`wire_vectors`], [`proto_vectors`], [`replica_vectors`], [`session_vectors`], [`vectors`] | `tests/vectors.rs` |
 //! | no requirement is forgotten | [`ledger`], [`evidence`] | `tests/requirements.rs` |
 //! | arrows between crates point downwards | [`layering`], [`source_rules`] | `tests/layering.rs` |
 //!
@@ -21,6 +21,7 @@ pub mod layering;
 pub mod ledger;
 pub mod proto_vectors;
 pub mod replica_vectors;
+pub mod session_vectors;
 pub mod source_rules;
 pub mod tree;
 pub mod vectors;
@@ -34,6 +35,7 @@ pub fn all_vectors() -> Vec<VectorFile> {
     let mut files = wire_vectors::vectors();
     files.extend(proto_vectors::vectors());
     files.extend(replica_vectors::vectors());
+    files.extend(session_vectors::vectors());
     files.sort_by_key(|(stem, _)| *stem);
     files
 }

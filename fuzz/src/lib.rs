@@ -26,6 +26,7 @@
 //! | [`replica_snapshot`] | a game's snapshots, repeated, late, damaged or made up | what a client holds stays readable and its events tell of it |
 //! | [`replica_pair`] | what a game, a network and its clients do to a server | budgets; in the end every client holds what it may see |
 //! | [`session_lobby`] | what players say to a lobby, and messages of one | seats, names, host and start are right; what reads writes back |
+//! | [`session_packed`] | a packed snapshot, or one to pack | agrees with a naive model of the format; what is packed comes back |
 //! | [`session_pair`] | whatever somebody who was let in says to a server, and a server to a client | nothing panics, grows or ends the room |
 //! | [`rpc_frame`] | calls to a server and to a client, arguments, the list of a server's calls | limits and rates; no call is lost or comes twice; what reads writes back |
 //!
@@ -53,7 +54,7 @@ pub use proto::{
 pub use replica::{
     replica_codec, replica_entry, replica_input, replica_pair, replica_property, replica_snapshot,
 };
-pub use session::{rpc_frame, session_lobby, session_pair};
+pub use session::{rpc_frame, session_lobby, session_packed, session_pair};
 pub use transport::websocket_frames;
 pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_schema, wire_stream};
 
@@ -61,7 +62,7 @@ pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_sche
 pub type Body = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Body); 22] = [
+pub const TARGETS: [(&str, Body); 23] = [
     ("wire_primitives", wire_primitives),
     ("wire_record", wire_record),
     ("wire_schema", wire_schema),
@@ -82,6 +83,7 @@ pub const TARGETS: [(&str, Body); 22] = [
     ("replica_snapshot", replica_snapshot),
     ("replica_pair", replica_pair),
     ("session_lobby", session_lobby),
+    ("session_packed", session_packed),
     ("session_pair", session_pair),
     ("rpc_frame", rpc_frame),
 ];

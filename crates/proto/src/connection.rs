@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use netloom_wire::Micros;
 
 use crate::channel::{Receiver, SendError, Undeliverable};
-use crate::config::Config;
+use crate::config::{Config, Redundancy};
 use crate::crypto::{Checksum, Entropy, NONCE_BYTES, SealKey, SessionKeys};
 use crate::endpoint::PeerId;
 use crate::events::{Event, EventQueue, Queued};
@@ -102,6 +102,7 @@ pub(crate) struct Connection {
     rate: RateControl,
     outbox: Outbox,
     receivers: Vec<Receiver>,
+    redundancy: Redundancy,
     history: BlockHistory,
     store: BlockStore,
 
@@ -186,6 +187,7 @@ impl Connection {
             rate: RateControl::new(&config.rate, now),
             outbox: Outbox::new(config),
             receivers: config.channels.iter().map(Receiver::new).collect(),
+            redundancy: config.redundancy,
             history: BlockHistory::default(),
             store: BlockStore::default(),
             events: EventQueue::new(),
@@ -325,6 +327,11 @@ impl Connection {
     /// Changes the upper limit of the rate.
     pub fn set_rate_max(&mut self, bytes_per_second: u64) {
         self.rate.set_max(bytes_per_second);
+    }
+
+    /// Changes how small reliable messages are repeated from the next packet on.
+    pub fn set_redundancy(&mut self, redundancy: Redundancy) {
+        self.redundancy = redundancy;
     }
 
     /// Takes a message for sending.

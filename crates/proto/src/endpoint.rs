@@ -34,7 +34,7 @@ use std::net::SocketAddr;
 use netloom_wire::Micros;
 
 use crate::channel::SendError;
-use crate::config::{Config, ConfigError, ListenConfig};
+use crate::config::{Config, ConfigError, ListenConfig, Redundancy};
 use crate::connection::{Connection, Context};
 use crate::crypto::{Checksum, Entropy};
 use crate::events::Event;
@@ -346,6 +346,14 @@ impl Endpoint {
     pub fn set_rate_max(&mut self, peer: PeerId, bytes_per_second: u64) {
         if let Some(connection) = self.connection_mut(peer) {
             connection.set_rate_max(bytes_per_second);
+        }
+    }
+
+    /// Changes how small reliable messages to a peer are repeated: more while many are lost, less when they arrive.
+    /// Nothing has to be agreed on, for a receiver understands every form.
+    pub fn set_redundancy(&mut self, peer: PeerId, redundancy: Redundancy) {
+        if let Some(connection) = self.connection_mut(peer) {
+            connection.set_redundancy(redundancy);
         }
     }
 

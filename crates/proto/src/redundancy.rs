@@ -8,12 +8,14 @@
 //! packet     n        n+1                  n+2                 n+3
 //! copy       B(n)     B(n+1) B(n-1)        B(n+2) B(n)         B(n+3) B(n+1)
 //! parity     B(n)     B(n+1) B(n)⊕B(n-1)   B(n+2) B(n+1)⊕B(n)  B(n+3) B(n+2)⊕B(n+1)
+//! twice      B(n)     B(n+1) B(n-1) B(n)   B(n+2) B(n) B(n+1)  B(n+3) B(n+1) B(n+2)
 //! ```
 //!
-//! Both take the same bytes. A copy follows at a distance of two: losses come in pairs, and when n is lost, n+1 still
+//! Copy and parity take the same bytes. A copy follows at a distance of two: losses come in pairs, and when n is lost, n+1 still
 //! tells the sender so, before it could know that the copy in n+2 is lost too. When n and n+1 are lost, n+2 and n+3
 //! bring them back; n and n+2 together are one too many. With parity, n+1 is enough to bring back n; when both are lost,
-//! n+3 gives n+1 (it has n+2) and then the parity of n+2 gives n.
+//! n+3 gives n+1 (it has n+2) and then the parity of n+2 gives n. Twice takes half as many bytes again, and loses nothing
+//! unless three packets in a row are lost: for links that lose many.
 //!
 //! The last blocks before a pause have no successors: after `tail_delay` a packet is made for them.
 //!
@@ -91,6 +93,15 @@ pub enum Repeats {
 }
 
 impl Repeats {
+    /// How many frames that takes.
+    pub fn frames(self) -> u64 {
+        match self {
+            Repeats::Nothing => 0,
+            Repeats::Parity(_) => 1,
+            Repeats::Copies(_) => self.copied_by(u64::MAX).iter().flatten().count() as u64,
+        }
+    }
+
     /// The packets whose blocks packet `number` repeats as they are.
     pub fn copied_by(self, number: u64) -> [Option<u64>; 2] {
         match self {
@@ -125,8 +136,10 @@ impl Repeats {
 #[derive(Debug)]
 struct SentBlock {
     block: Block,
-    /// Since when it has not been repeated.
+    /// Since when it waits to be repeated.
     waiting_since: Option<Micros>,
+    /// How often it is still to be repeated.
+    repeats_left: u8,
 }
 
 /// The sending side: the last two blocks.
@@ -138,11 +151,11 @@ pub struct BlockHistory {
 
 impl BlockHistory {
     /// Packet `number` was sent with these protected frames.
-    pub fn handle_sent(&mut self, now: Micros, number: u64, frames: &[u8]) {
+    pub fn handle_sent(&mut self, now: Micros, number: u64, mode: Redundancy, frames: &[u8]) {
         let Some(block) = Block::new(number, frames) else {
             return;
         };
-        let sent = SentBlock { block, waiting_since: Some(now) };
+        let sent = SentBlock { block, waiting_since: Some(now), repeats_left: mode.repeats() };
         std::mem::swap(&mut self.last, &mut self.before);
         match &mut self.last {
             Some(last) => **last = sent,
@@ -170,6 +183,7 @@ impl BlockHistory {
     /// resolve a parity.
     pub fn write(
         &mut self,
+        now: Micros,
         number: u64,
         mode: Redundancy,
         reserve: usize,
@@ -182,15 +196,16 @@ impl BlockHistory {
         }
         match (mode, writer.is_empty()) {
             (Redundancy::Off, _) => Repeats::Nothing,
-            (Redundancy::Parity, false) => self.write_parity(number, reserve, writer),
-            (_, true) => self.write_copies(number, 2, 1, reserve, writer),
-            (Redundancy::Copy, false) => self.write_copies(number, 1, COPY_DISTANCE, reserve, writer),
+            (Redundancy::Parity, false) => self.write_parity(now, number, reserve, writer),
+            (_, true) | (Redundancy::Twice, false) => self.write_copies(now, number, 2, 1, reserve, writer),
+            (Redundancy::Copy, false) => self.write_copies(now, number, 1, COPY_DISTANCE, reserve, writer),
         }
     }
 
     /// Copies at most `count` waiting blocks that are at least `distance_min` back, the older first.
     fn write_copies(
         &mut self,
+        now: Micros,
         number: u64,
         count: usize,
         distance_min: u64,
@@ -204,7 +219,8 @@ impl BlockHistory {
             let distance = number - sent.block.number;
             let link = LinkFrame { distance, parity: None, body: sent.block.frames() };
             if distance >= distance_min && writer.link_within(&link, reserve) {
-                sent.waiting_since = None;
+                sent.repeats_left = sent.repeats_left.saturating_sub(1);
+                sent.waiting_since = (sent.repeats_left > 0).then_some(now);
                 *written = distance;
             }
         }
@@ -215,14 +231,20 @@ impl BlockHistory {
     }
 
     /// Writes the XOR of the last two blocks if the last one waits; its copy if the other is too far back.
-    fn write_parity(&mut self, number: u64, reserve: usize, writer: &mut FrameWriter<'_>) -> Repeats {
+    fn write_parity(
+        &mut self,
+        now: Micros,
+        number: u64,
+        reserve: usize,
+        writer: &mut FrameWriter<'_>,
+    ) -> Repeats {
         let BlockHistory { last: Some(last), before } = self else {
             return Repeats::Nothing;
         };
         let Some(before) =
             before.as_mut().filter(|before| number - before.block.number <= BLOCK_DISTANCE_MAX)
         else {
-            return self.write_copies(number, 1, 1, reserve, writer);
+            return self.write_copies(now, number, 1, 1, reserve, writer);
         };
         if last.waiting_since.is_none() {
             return Repeats::Nothing;

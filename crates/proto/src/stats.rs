@@ -21,6 +21,8 @@ pub struct Counters {
     pub resends: u64,
     /// Probes sent because nothing came back.
     pub probes: u64,
+    /// Copies and parities of blocks that were sent for redundancy.
+    pub blocks_repeated: u64,
     /// Blocks of lost packets that redundancy brought back.
     pub blocks_recovered: u64,
     /// Address changes that were proven.

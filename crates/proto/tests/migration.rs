@@ -344,3 +344,78 @@ fn half_open_handshakes_push_nobody_out_of_a_seat() {
     world.perfect_link();
     assert_eq!(resume(&mut world, token), Ok(Some(old)));
 }
+
+/// A client comes with this token while the link drops some datagrams for `duration`; it is restarted then.
+fn attempt_over(
+    world: &mut World,
+    token: ResumeToken,
+    duration: netloom_wire::Micros,
+    is_lost: impl Fn(u8) -> bool + 'static,
+) -> Option<ResumeToken> {
+    world.forget();
+    world.script(move |passing| {
+        if is_lost(passing.datagram.kind()) {
+            passing.drop();
+        }
+    });
+    world.start_connecting(CLIENT, Some(token));
+    world.run_for(duration);
+    assert_eq!(world.server().connects(), 0, "the server has seen no packet of the new connection");
+    world.perfect_link();
+    let rotated = world.client().resume_token();
+    let config = world.client().endpoint.config().clone();
+    world.restart(CLIENT, config);
+    rotated
+}
+
+#[test]
+fn an_answer_that_is_lost_costs_no_seat() {
+    for security in [Security::Required, Security::Off] {
+        for (is_noticed, duration) in [(true, ms(700)), (false, ms(700)), (true, secs(8)), (false, secs(8))] {
+            let (mut world, old, token) = lost(security, is_noticed);
+            let rotated = attempt_over(&mut world, token, duration, |kind| kind == PacketType::Accept as u8);
+            assert_eq!(rotated, None, "nothing reached the client");
+            assert_eq!(resume(&mut world, token), Ok(Some(old)), "{security:?}, after {duration:?}");
+            assert_eq!(world.server().endpoint.peer_count(), 1);
+        }
+    }
+}
+
+#[test]
+fn a_client_that_was_answered_and_not_heard_comes_back_with_either_token_and_then_the_other_is_over() {
+    for security in [Security::Required, Security::Off] {
+        for (has_kept_it, duration) in [(true, ms(700)), (false, ms(700)), (true, secs(8)), (false, secs(8))]
+        {
+            let (mut world, old, token) = lost(security, true);
+            let rotated = attempt_over(&mut world, token, duration, |kind| kind > PacketType::Reject as u8);
+            let rotated = rotated.expect("the answer arrived");
+            let (kept, other) = if has_kept_it { (rotated, token) } else { (token, rotated) };
+            assert_eq!(resume(&mut world, kept), Ok(Some(old)), "{security:?}, after {duration:?}");
+            assert_eq!(world.server().endpoint.peer_count(), 1);
+            for stolen in [kept, other] {
+                let config = world.client().endpoint.config().clone();
+                world.restart(CLIENT, config);
+                assert_eq!(resume(&mut world, stolen), Err(RejectReason::Resume));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stolen_token_is_worth_nothing_once_its_owner_has_the_next_one() {
+    for security in [Security::Required, Security::Off] {
+        let (mut world, old, token) = lost(security, true);
+        assert_eq!(resume(&mut world, token), Ok(Some(old)));
+        let (owner, config) = (world.server().peer(), world.client().endpoint.config().clone());
+        world.forget();
+        let thief = world.add("10.0.1.77:5555", config, None);
+        world.start_connecting(thief, Some(token));
+        world.run_for(secs(1));
+        assert!(matches!(
+            world.nodes[thief].events[..],
+            [(_, Seen::Disconnected(DisconnectReason::Rejected, Some((RejectReason::Resume, 0))))]
+        ));
+        assert_eq!(world.server().endpoint.state(owner), State::Connected);
+        assert!(world.server().ends().is_empty() && world.client().ends().is_empty());
+    }
+}

@@ -126,6 +126,35 @@ fn two_losses_in_a_row_are_repaired_and_a_message_lost_with_its_copy_is_resent_a
     assert!(resent > ms(3 * 80) && resent <= ms(3 * 80 + 16 + 6), "{resent:?}");
 }
 
+#[test]
+fn with_two_copies_no_two_losses_wait_for_a_resend() {
+    for lost in [&[10][..], &[10, 11], &[10, 12], &[10, 13]] {
+        let latency = worst(Redundancy::Twice, lost);
+        assert!(latency <= ms(80 + 2 * 16 + 3), "{lost:?}: {latency:?}");
+    }
+}
+
+#[test]
+fn redundancy_changes_while_a_connection_runs_both_ways() {
+    let (mut world, client) = measured(with(Redundancy::Off));
+    world.delay = ms(200);
+    let mut number = 0u8;
+    let mut repeated = |world: &mut World, redundancy| {
+        world.nodes[CLIENT].endpoint.set_redundancy(client, redundancy);
+        let before = world.client().stats(client).counters.blocks_repeated;
+        for _ in 0..10 {
+            number += 1;
+            world.send(CLIENT, client, ORDERED, &[number; 20]).unwrap();
+            world.run_for(ms(16));
+        }
+        world.run_for(secs(2));
+        assert_eq!(world.server().messages(ORDERED).len(), usize::from(number));
+        world.client().stats(client).counters.blocks_repeated - before
+    };
+    let modes = [Redundancy::Off, Redundancy::Copy, Redundancy::Twice, Redundancy::Parity, Redundancy::Off];
+    assert_eq!(modes.map(|mode| repeated(&mut world, mode)), [0, 10, 20, 10, 0]);
+}
+
 /// What became of a steady stream of 40 messages, some of whose packets were lost: packets given up, messages resent.
 fn repairs(redundancy: Redundancy, lost: &[usize]) -> (u64, u64) {
     let (mut world, client) = measured(with(redundancy));

@@ -52,7 +52,7 @@ use crate::world::{ObjectIndex, World, WorldError};
 use append::{Appending, Gaps, Scribe};
 use audit::Digests;
 use cache::{Cache, Encoder, Present};
-use choose::{Choosing, Worker};
+use choose::{Choosing, Standing, Worker};
 use interest::{Interest, Placement, VisibleTo};
 use peer::{Peer, Scene};
 use priority::Weights;
@@ -111,7 +111,7 @@ impl ReplicaServer {
             picking: config.picking,
             tiers: config.tiers,
             cadence: config.cadence,
-            importance: Vec::new(),
+            standings: Vec::new(),
             heartbeat: config.heartbeat,
             baseline_ticks: config.baseline_ticks,
         };
@@ -280,7 +280,7 @@ impl ReplicaServer {
         let ReplicaServer { world, changed, changed_words, all_changed, choosing, .. } = self;
         changed.reserve(objects);
         changed.clear();
-        choosing.importance.resize(objects, 0.0);
+        choosing.standings.resize(objects, Standing::default());
         for &index in world.changed() {
             changed.insert(index.slot());
         }
@@ -293,8 +293,10 @@ impl ReplicaServer {
             // Of an object that is gone this means nothing.
             let slot = index.slot();
             let (priority, speed) = (world.priorities()[slot], world.speeds()[slot]);
-            let importance = choosing.weights.importance(priority, speed, world.kind_weights()[slot]);
-            choosing.importance[slot] = importance;
+            choosing.standings[slot] = Standing {
+                importance: choosing.weights.importance(priority, speed, world.kind_weights()[slot]),
+                closeness: choosing.weights.closeness(world.relevance_radii()[slot]),
+            };
         }
     }
 

@@ -141,7 +141,8 @@ pub struct Spawn {
     pub origin: SectorOrigin,
     /// How important it is compared with others; 0 is never sent.
     pub priority: f32,
-    /// How far away it is seen, in metres; infinite is everywhere.
+    /// How far away it is seen, in metres; infinite is everywhere. A finite one is also what its distance is measured by
+    /// where a budget does not hold everything.
     pub relevance_radius: f32,
     /// A factor of the priority for its kind of object: 2 for players.
     pub kind_weight: f32,

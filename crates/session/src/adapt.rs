@@ -27,7 +27,7 @@
 //! |---|---|---|
 //! | loss above 10 %, or queueing above 200 ms | half of the rate and of the bytes | |
 //! | loss above 5 %, or queueing above 100 ms | three quarters | full |
-//! | loss above 10 % | small messages that matter are sent twice | once |
+//! | loss above 10 % | small messages that matter are repeated twice | once |
 //! | round trip above 150 ms | a prediction window of 200 ms | 100 ms |
 //! | jitter above 50 ms | an interpolation delay of at least 150 ms | at least 50 ms |
 //!
@@ -39,14 +39,15 @@
 //! what distance needs, so there the round trip itself counts.
 //!
 //! **Less and more at once.** Loss asks for a lower rate (the link may be full) and for redundancy (what is sent should
-//! arrive). Both are done: the rate and the bytes fall, and of those bytes the small messages that matter are
-//! sent twice. Redundancy never adds to the budget.
+//! arrive). Both are done: the rate and the bytes fall, and of those bytes small reliable messages are
+//! repeated twice and not once (`netloom_proto::Redundancy`). Redundancy never adds to the budget.
 //!
 //! [`share`] divides what the server may send in total among the budgets of its peers.
 
 mod ladder;
 mod share;
 
+use netloom_proto::Redundancy;
 use netloom_wire::Micros;
 
 use crate::measured::{Measured, Smoothed};
@@ -90,7 +91,7 @@ impl RateLevel {
 pub struct Quality {
     /// How much of the updates and of the bytes.
     pub rate: RateLevel,
-    /// How often small messages that matter and are not reliable are sent, within the budget.
+    /// How often small messages that matter are repeated before anybody asks for them, within the budget.
     pub small_message_copies: u32,
     /// How far a client may predict ahead without a word from the server.
     pub prediction_window: Micros,
@@ -110,6 +111,15 @@ impl Quality {
         Micros(1_000_000_000u64.checked_div(millihertz).unwrap_or(u64::MAX))
     }
 
+    /// How a connection repeats small messages that is configured to do so in one way or another. One that shall not
+    /// repeat anything does not.
+    pub fn redundancy(&self, configured: Redundancy) -> Redundancy {
+        match (configured, self.small_message_copies) {
+            (Redundancy::Off, _) | (_, ..=1) => configured,
+            _ => Redundancy::Twice,
+        }
+    }
+
     /// Bytes per second of a peer that would get `full_bytes_per_second`. They fall with the rate: a send has the same
     /// budget at every level.
     pub fn bytes_per_second(&self, full_bytes_per_second: u64) -> u64 {
@@ -125,7 +135,7 @@ pub struct AdaptConfig {
     pub rate_loss_per_mille: [u32; 2],
     /// Queueing above which the rate is three quarters and half: rising, 1 ms to 10 s.
     pub rate_queueing: [Micros; 2],
-    /// Loss above which small messages that matter are sent twice: 1 to 1,000 thousandths.
+    /// Loss above which small messages that matter are repeated twice: 1 to 1,000 thousandths.
     pub redundancy_loss_per_mille: u32,
     /// Round trip above which the longer prediction window holds: 1 ms to 10 s.
     pub prediction_rtt: Micros,

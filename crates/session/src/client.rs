@@ -310,6 +310,10 @@ impl<I: Input> Client<I> {
         let measured = pulse.map(|pulse| Measured::from(&pulse));
         let Some(seat) = &mut self.seat else { return };
         seat.advance(now, measured, &mut self.inputs);
+        if let Some(peer) = self.peer {
+            let redundancy = seat.quality().redundancy(self.endpoint.config().redundancy);
+            self.endpoint.set_redundancy(peer, redundancy);
+        }
         self.calls.advance(now, seat, &self.protocol, &mut self.events);
         if let Some(ms) = seat.poll_viewing(now) {
             self.send(CONTROL, &ToServer::Viewing(ms));

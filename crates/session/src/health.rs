@@ -27,6 +27,9 @@
 //! slept, counts as [`UPDATE_GAP_MAX`]. Else a server that was frozen for ten seconds would let everybody go on waking up,
 //! with all their packets waiting in its socket.
 //!
+//! Messages that wait because a connection has no room count among its packets. Only when they are more than there is memory
+//! for is nothing waited for: [`Health::overflown`].
+//!
 //! [`Health::update`] only tells. Whoever asks removes the peer when it is done with asking about all of them.
 
 use netloom_proto::DisconnectReason;
@@ -169,6 +172,17 @@ impl Health {
     pub fn begin_grace(&mut self) {
         self.grace_left = self.config.grace;
         (self.slow, self.queued) = (Micros::ZERO, Micros::ZERO);
+    }
+
+    /// What is to be said of a peer for whom more waits than there is memory for, however short a time.
+    pub fn overflown(&self, measured: &Measured) -> Unfit {
+        Unfit {
+            reason: UnfitReason::Queue,
+            lasted: self.queued,
+            rtt: measured.rtt,
+            queue_packets: measured.queue_packets,
+            silence: self.silent,
+        }
     }
 
     /// Takes in what was measured, at least once a second, and answers whether the peer has to go. It answers so until the

@@ -16,6 +16,7 @@
 //!                                                    75 Names      the server's calls
 //!                                                    76 Notice     why you are about to be disconnected, and other news
 //!                                                    77 Chat       somebody says something
+//!                                                    78 Packed     a snapshot made smaller
 //! ```
 //!
 //! A message that does not decode to its last byte ends nothing: it is counted and dropped, and who sends many such is

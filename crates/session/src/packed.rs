@@ -27,14 +27,14 @@ pub const SNAPSHOT_BYTES_MAX: usize = netloom_proto::limits::DATAGRAM_MAX;
 /// Kind and length, in front of the block.
 const HEAD_BYTES: usize = 3;
 /// Memory for one packed message, however badly it packs.
-pub(crate) const PACKED_BYTES_MAX: usize = HEAD_BYTES + get_maximum_output_size(SNAPSHOT_BYTES_MAX);
+pub const PACKED_BYTES_MAX: usize = HEAD_BYTES + get_maximum_output_size(SNAPSHOT_BYTES_MAX);
 /// What must be saved at least, as a part of the length.
 const GAIN_DIVISOR: usize = 16;
 /// Shorter ones are not worth the work.
 const SNAPSHOT_BYTES_MIN: usize = 128;
 
 /// Packs a snapshot as a whole message; `None` if that gains too little.
-pub(crate) fn pack<'a>(snapshot: &[u8], out: &'a mut [u8]) -> Option<&'a [u8]> {
+pub fn pack<'a>(snapshot: &[u8], out: &'a mut [u8]) -> Option<&'a [u8]> {
     if !(SNAPSHOT_BYTES_MIN..=SNAPSHOT_BYTES_MAX).contains(&snapshot.len()) {
         return None;
     }
@@ -50,10 +50,7 @@ pub(crate) fn pack<'a>(snapshot: &[u8], out: &'a mut [u8]) -> Option<&'a [u8]> {
 
 /// Unpacks what follows the kind. Whatever arrives, no more than `out` holds is written, and it is all of what was packed
 /// or an error.
-pub(crate) fn unpack<'a>(
-    packed: &[u8],
-    out: &'a mut [u8; SNAPSHOT_BYTES_MAX],
-) -> Result<&'a [u8], ReadError> {
+pub fn unpack<'a>(packed: &[u8], out: &'a mut [u8; SNAPSHOT_BYTES_MAX]) -> Result<&'a [u8], ReadError> {
     let mut reader = ByteReader::new(packed);
     let length = usize::from(reader.read_u16()?);
     let place = out.get_mut(..length).ok_or(ReadError::OutOfRange)?;

@@ -37,6 +37,30 @@ fn a_client_joins_and_sees_what_the_server_has() {
 }
 
 #[test]
+fn without_a_seat_nothing_is_replicated_and_every_operation_says_so() {
+    let mut net = Net::cubes(5);
+    let snapshots = |net: &Net| net.server.room(net.room).unwrap().counters().snapshots;
+    let alice = net.join("alice");
+    net.clients[alice].is_plugged = false;
+    net.run(seconds(1));
+    let client = &mut net.clients[alice].client;
+    let object = Alias { slot: 0, generation: 0 };
+    assert!(client.chat(false, "hello").is_err() && client.claim(object, true).is_err());
+    assert!(client.call("wave", &()).is_err() && client.write(object, 0, Value::Word(1)).is_err());
+    assert!(client.objects().is_none() && client.poll_step().is_none());
+    assert_eq!(snapshots(&net), 0);
+    net.clients[alice].is_plugged = true;
+    net.welcome(alice);
+    net.run(seconds(1));
+    assert!(snapshots(&net) > 0 && net.clients[alice].client.chat(false, "hello").is_ok());
+    net.clients[alice].is_plugged = false;
+    net.run(seconds(12));
+    let before = snapshots(&net);
+    net.run(seconds(2));
+    assert_eq!(snapshots(&net), before, "whoever is away is told nothing");
+}
+
+#[test]
 fn the_own_walker_reacts_at_once_and_the_server_agrees() {
     let mut net = Net::cubes(3);
     net.latency = Micros::from_millis(60);

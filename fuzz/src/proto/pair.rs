@@ -74,10 +74,13 @@ fn run(data: &[u8]) -> Result<Ledger, Violation> {
     Ok(pair.ledger)
 }
 
+const REDUNDANCIES: [Redundancy; 4] =
+    [Redundancy::Off, Redundancy::Copy, Redundancy::Parity, Redundancy::Twice];
+
 impl Pair {
     fn new(setup: u8) -> Pair {
         let security = [Security::Off, Security::Required][usize::from(setup & 1)];
-        let redundancy = [Redundancy::Off, Redundancy::Copy, Redundancy::Parity][usize::from(setup >> 1) % 3];
+        let redundancy = REDUNDANCIES[usize::from(setup >> 1) % REDUNDANCIES.len()];
         let config = config(security, redundancy);
         let promises = config.channels.iter().map(|channel| promise(channel.kind));
         Pair {

@@ -46,7 +46,7 @@ pub fn endpoint_session(data: &[u8]) {
 fn run(data: &[u8]) -> usize {
     let mut input = Input::new(data);
     let victim = input.pick(Side::BOTH);
-    let redundancy = input.pick([Redundancy::Off, Redundancy::Copy, Redundancy::Parity]);
+    let redundancy = input.pick([Redundancy::Off, Redundancy::Copy, Redundancy::Parity, Redundancy::Twice]);
     let mut mad = Mad::connected(victim, redundancy);
     while !input.is_empty() {
         mad.step(&mut input);

@@ -1,6 +1,7 @@
 //! Seeds for sessions.
 
 mod lobby;
+mod packed;
 mod pair;
 mod rpc;
 
@@ -8,6 +9,7 @@ use super::Seed;
 
 pub fn seeds() -> Vec<Seed> {
     let mut seeds = lobby::seeds();
+    seeds.extend(packed::seeds());
     seeds.extend(rpc::seeds());
     seeds.extend(pair::seeds());
     seeds

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use netloom::prelude::*;
-use netloom::session::message::NoticeKind;
 use netloom::transport::link::LinkConfig;
 
 use super::behaviour::{Behaviour, Will};
@@ -183,8 +182,8 @@ impl<'a, P: Playable> Bot<'a, P> {
                 ClientEvent::Lost { reason } => self.count_disconnect(format!("{reason}, taken up again")),
                 ClientEvent::Ended(ending) => self.handle_end(now, ending.to_string()),
                 ClientEvent::Rejected { .. } => self.report.rejected += 1,
-                ClientEvent::Notice { kind: NoticeKind::Info, text } => {
-                    if let Some(hashes) = world_hash::read_answer(&text) {
+                ClientEvent::Called(called) => {
+                    if let Some(hashes) = world_hash::read_answer(&called) {
                         self.stage.set_truth(&self.report.room, hashes);
                     }
                 }
@@ -277,7 +276,7 @@ impl<'a, P: Playable> Bot<'a, P> {
         }
         if self.is_asking {
             // Without an answer there is nothing to compare with, which the report tells.
-            let _asked = client.chat(false, &world_hash::question(first));
+            let _asked = world_hash::ask(client, first);
         }
         self.stage.handle_compared();
     }

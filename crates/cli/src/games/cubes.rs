@@ -185,12 +185,11 @@ impl Game for Cubes {
         }
     }
 
-    fn chat(&mut self, room: &mut Room, player: PlayerId, text: &str) -> bool {
-        let answer = world_hash::answer(room, text);
-        if let Some(answer) = &answer {
-            room.notify(player, answer);
+    fn rpc(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>) -> Result<(), CallRefused> {
+        match call.name() {
+            world_hash::ASK => world_hash::answer(room, from, call),
+            _ => Err(CallRefused::UNHANDLED),
         }
-        answer.is_none()
     }
 
     fn leave(&mut self, room: &mut Room, player: PlayerId) {
@@ -231,7 +230,9 @@ impl Playable for Cubes {
 
     fn protocol() -> Protocol {
         let builder = Protocol::builder(Self::NAME).object::<Cube>().object::<Walker>();
-        builder.build().expect("the classes of this file are well formed: there is a test")
+        world_hash::with_calls(builder)
+            .build()
+            .expect("the classes of this file are well formed: there is a test")
     }
 
     fn act(steering: Steering) -> Act {

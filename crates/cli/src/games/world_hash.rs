@@ -5,12 +5,21 @@
 //! that the order and the names that each side has for them do not matter. Two equal sums mean that every field of every object
 //! was the same, bit for bit, while all of them moved.
 //!
-//! A bot asks the server for its own numbers in the chat, `/hash 4711` for that tick and the eleven after it, and the answer is a
-//! notice with twelve hashes. That works over every transport, and asks nothing of the server's operator. A game takes part by
-//! asking [`answer`] first whenever somebody says something.
+//! A client asks the server for its own numbers by a call, and is answered by another:
+//!
+//! ```text
+//!   client ─▶ server   world_hash (first tick)                         that tick and the eleven after it
+//!   server ─▶ client   world_hashes (first tick, [hash, hash, …])      twelve, integers of 64 bits
+//! ```
+//!
+//! That works over every transport and in every language, and asks nothing of the server's operator. A game takes part by
+//! having both calls in its protocol ([`ASK`], [`ANSWER`]) and leaving the first to [`answer`].
 
-use netloom::prelude::{Room, Tick};
+use netloom::prelude::*;
 use netloom::replica::client::ReplicaClient;
+use netloom::session::client::{Called, ClientError};
+use netloom::session::protocol::ProtocolBuilder;
+use netloom::session::rpc::Callers;
 use netloom::wire::hash::Fnv64;
 
 /// Ticks that are asked for at once. Their hashes fit into a notice, and both sides remember them all for a second.
@@ -21,23 +30,43 @@ pub fn ticks(first: Tick) -> impl Iterator<Item = Tick> {
     (0..TICKS).map(move |after| Tick(first.0.wrapping_add(after)))
 }
 
-/// What a bot says to ask for the hashes from a tick on.
-pub fn question(first: Tick) -> String {
-    format!("/hash {}", first.0)
+/// The call by which a client asks for the hashes from a tick on. Each answer costs the server a walk over its world.
+pub const ASK: &str = "world_hash";
+/// The call that answers.
+pub const ANSWER: &str = "world_hashes";
+
+/// Adds both calls to a protocol.
+pub fn with_calls(protocol: ProtocolBuilder) -> ProtocolBuilder {
+    let ask = RpcOptions {
+        callers: Callers::Clients,
+        bytes_max: 16,
+        per_second: 2,
+        burst: 4,
+        ..RpcOptions::default()
+    };
+    let answer = RpcOptions { callers: Callers::Server, ..RpcOptions::default() };
+    protocol.rpc(ASK, ask).rpc(ANSWER, answer)
 }
 
-/// The answer to something that was said, if it was a [`question`].
-pub fn answer(room: &Room, text: &str) -> Option<String> {
-    let first = Tick(text.strip_prefix("/hash ")?.trim().parse().ok()?);
-    let hashes: Vec<String> = ticks(first).map(|tick| format!("{:016x}", of_room(room, tick))).collect();
-    Some(format!("hash {} {}", first.0, hashes.join(" ")))
+/// Asks the server for the hashes from a tick on.
+pub fn ask<I: Input>(client: &mut Client<I>, first: Tick) -> Result<(), ClientError> {
+    client.call(ASK, &(first.0,))
 }
 
-/// The ticks and their hashes in an [`answer`].
-pub fn read_answer(text: &str) -> Option<Vec<(Tick, u64)>> {
-    let (first, hashes) = text.strip_prefix("hash ")?.split_once(' ')?;
-    let hashes = hashes.split(' ').map(|hash| u64::from_str_radix(hash, 16).ok());
-    ticks(Tick(first.parse().ok()?)).zip(hashes).map(|(tick, hash)| Some((tick, hash?))).collect()
+/// Answers a player's [`ASK`].
+pub fn answer(room: &mut Room, from: PlayerId, call: &Call<'_>) -> Result<(), CallRefused> {
+    let (first,): (u32,) = call.args()?;
+    let hashes: Vec<u64> = ticks(Tick(first)).map(|tick| of_room(room, tick)).collect();
+    Ok(room.call(CallTarget::Player(from), ANSWER, None, &(first, hashes))?)
+}
+
+/// The ticks and their hashes, if a call is an [`ANSWER`].
+pub fn read_answer(called: &Called) -> Option<Vec<(Tick, u64)>> {
+    if *called.name != *ANSWER {
+        return None;
+    }
+    let (first, hashes): (u32, Vec<u64>) = called.args().ok()?;
+    Some(ticks(Tick(first)).zip(hashes).collect())
 }
 
 /// The hash of a world as the server has it. What was not there at that tick does not count.
@@ -60,16 +89,30 @@ fn of_object(class: u8, words: &[i32]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use netloom::session::rpc::{RpcId, encode_args};
+
     use super::*;
 
-    #[test]
-    fn an_answer_reads_as_it_is_written_and_nothing_else_is_one() {
-        assert_eq!(question(Tick(7)), "/hash 7");
-        assert_eq!(read_answer("hash 7 00000000000000ff a"), Some(vec![(Tick(7), 255), (Tick(8), 10)]));
-        for text in ["hash", "hash 7", "hash x 1", "hash 7 zz", "hello"] {
-            assert_eq!(read_answer(text), None);
+    fn called(name: &str, args: &impl serde::Serialize) -> Called {
+        let mut bytes = Vec::new();
+        encode_args(args, &mut bytes).unwrap();
+        Called {
+            id: RpcId(0),
+            name: name.into(),
+            caller: None,
+            object: None,
+            tick: None,
+            late: Micros::ZERO,
+            args: bytes.into(),
         }
-        assert!(17 * TICKS as usize + "hash 4294967295".len() <= netloom::session::message::REASON_BYTES_MAX);
+    }
+
+    #[test]
+    fn an_answer_names_the_ticks_that_were_asked_for_and_nothing_else_is_one() {
+        let hashes = read_answer(&called(ANSWER, &(u32::MAX, [u64::MAX, 10])));
+        assert_eq!(hashes, Some(vec![(Tick(u32::MAX), u64::MAX), (Tick(0), 10)]));
+        assert_eq!(read_answer(&called(ASK, &(7, [1, 2]))), None);
+        assert_eq!(read_answer(&called(ANSWER, &("7", "zz"))), None);
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl Connection {
 
     /// When a packet is made for what waits to be repeated.
     fn tail_at(&self, config: &Config) -> Option<Micros> {
-        let waiting_since = self.history.waiting_since().filter(|_| config.redundancy != Redundancy::Off);
+        let waiting_since = self.history.waiting_since().filter(|_| self.redundancy != Redundancy::Off);
         waiting_since.map(|since| since + config.tail_delay)
     }
 
@@ -160,8 +160,8 @@ impl Connection {
         let has_new = !packing.writer.is_empty();
         let repeats = match has_new || is_tail_due {
             true => {
-                let redundancy = context.config.redundancy;
-                self.history.write(number, redundancy, for_lost.unwrap_or(0), packing.writer)
+                let reserve = for_lost.unwrap_or(0);
+                self.history.write(now, number, self.redundancy, reserve, packing.writer)
             }
             false => Repeats::Nothing,
         };
@@ -169,7 +169,7 @@ impl Connection {
         if for_lost.is_some() {
             self.counters.resends += self.outbox.fill_lost(&mut packing);
             let is_protected = has_new || self.history.waiting_since().is_none();
-            if is_protected && context.config.redundancy != Redundancy::Off {
+            if is_protected && self.redundancy != Redundancy::Off {
                 let (block, messages) = Frames::of_block(writer.frames(), context.table).counted_block();
                 if block.len() <= BLOCK_BYTES_MAX {
                     (block_len, block_messages) = (block.len(), messages);
@@ -180,9 +180,11 @@ impl Connection {
             return None;
         }
         let payload_len = writer.finish();
+        self.counters.blocks_repeated += repeats.frames();
         if block_len > 0 {
             packet::protect(out);
-            self.history.handle_sent(now, number, &out[header_len + 1..header_len + 1 + block_len]);
+            let block = &out[header_len + 1..header_len + 1 + block_len];
+            self.history.handle_sent(now, number, self.redundancy, block);
         }
         let bytes = self.close(number, out, header_len, header_len + payload_len, context.checksum);
         self.last_eliciting = now;

@@ -32,6 +32,11 @@ impl Endpoint {
         if slot.is_accepting && !connection.is_accepting() {
             slot.is_accepting = false;
             self.accepting -= 1;
+            let is_confirmed = connection.ended() != Some(DisconnectReason::ConnectTimeout);
+            if let (Some(listener), Some(seat), true) = (&mut self.listener, &slot.seat, is_confirmed) {
+                let peer = PeerId { index, generation: slot.generation };
+                listener.seats.handle_confirmed(seat, peer);
+            }
         }
         if let Some(reason) = connection.ended().filter(|_| slot.is_live) {
             slot.is_live = false;
@@ -48,6 +53,7 @@ impl Endpoint {
                             seats_max,
                         );
                     }
+                    DisconnectReason::ConnectTimeout => listener.seats.handle_unconfirmed(&seat),
                     _ => listener.seats.forget(&seat),
                 }
             }

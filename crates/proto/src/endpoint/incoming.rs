@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 
 use netloom_wire::Micros;
 
-use super::Endpoint;
 use super::listener::{Applicant, Reply};
+use super::{Endpoint, PeerId};
 use crate::connection::{Admission, Connection, Context};
 use crate::handshake::{Accept, REPLY_MAX, Response, ResumeToken};
 use crate::packet::{Header, PacketType, SessionRef};
@@ -72,7 +72,7 @@ impl Endpoint {
         let sealed = applicant.secret.is_some();
         let replaced = self.addresses.get(&from).copied();
         let listener = self.listener.as_mut().ok_or(Rejection::NotListening)?;
-        let resumed_from = match &applicant.resume {
+        let claim = match &applicant.resume {
             None => None,
             Some(token) => match listener.seats.peek(now, token, sealed, from) {
                 None => {
@@ -82,17 +82,26 @@ impl Endpoint {
             },
         };
         // Whoever sat there before is gone: the same client under a new session, or the same address under a new client.
-        let predecessor = resumed_from.filter(|&old| self.connection(old).is_some()).map(|old| old.index);
-        let frees_a_seat =
-            [predecessor, replaced].iter().flatten().any(|&index| self.slots[usize::from(index)].is_live);
+        let live = |peer: PeerId| self.connection(peer).map(|_| peer.index);
+        let predecessor = claim.and_then(|claim| live(claim.peer));
+        let pending = claim.and_then(|claim| live(claim.pending?));
+        let frees_a_seat = [predecessor, pending, replaced]
+            .iter()
+            .flatten()
+            .any(|&index| self.slots[usize::from(index)].is_live);
         if self.is_full() && !frees_a_seat {
             return self.reply(Reply::reject(from, &claims, RejectReason::Full, 0, &self.config));
         }
         if let (Some(listener), Some(token)) = (&mut self.listener, &applicant.resume) {
-            listener.seats.use_up(token);
+            listener.seats.handle_used(token, now + listener.config.resume_window);
         }
         if let Some(index) = predecessor {
+            // Its token lives on until the new one is proven.
+            self.slots[usize::from(index)].seat = None;
             self.end(now, index, DisconnectReason::Resumed);
+        }
+        if let Some(index) = pending {
+            self.end(now, index, DisconnectReason::ConnectTimeout);
         }
         if let Some(index) = replaced {
             // Only who was connected has lost something that can be resumed.
@@ -127,14 +136,15 @@ impl Endpoint {
             accept,
             accept_packet,
             keys,
-            resumed_from,
+            resumed_from: claim.map(|claim| claim.peer),
         };
         let connection = Connection::accepted(now, admission, &self.config);
         self.sessions.insert(accept.session_id, index);
         self.addresses.insert(from, index);
         let peer = self.occupy(index, connection);
         if let Some(listener) = &mut self.listener {
-            self.slots[peer.index()].seat = Some(listener.seats.insert(&accept.resume, peer, sealed, from));
+            let seat = listener.seats.insert(&accept.resume, peer, sealed, from, applicant.resume.as_ref());
+            self.slots[peer.index()].seat = Some(seat);
         }
         Ok(())
     }

@@ -19,9 +19,9 @@ fn packets(mode: Redundancy, blocks: &[Vec<u8>]) -> Vec<Vec<u8>> {
                 fragment: None,
                 data: b"",
             }));
-            history.write(number as u64, mode, 0, &mut writer);
+            history.write(Micros::ZERO, number as u64, mode, 0, &mut writer);
             let length = writer.finish();
-            history.handle_sent(Micros::ZERO, number as u64, block);
+            history.handle_sent(Micros::ZERO, number as u64, mode, block);
             out[..length].to_vec()
         })
         .collect()
@@ -87,38 +87,58 @@ fn single_losses_and_two_in_a_row_are_repaired() {
         "the first of three is resent"
     );
     assert_eq!(recovered(Redundancy::Off, &some_blocks(), &[4]), []);
+    for lost in [&[4][..], &[4, 5], &[4, 6], &[4, 7]] {
+        let mut found = recovered(Redundancy::Twice, &some_blocks(), lost);
+        found.dedup();
+        assert_eq!(found, lost);
+    }
+    assert_eq!(recovered(Redundancy::Twice, &some_blocks(), &[4, 5, 6])[..2], [5, 6], "three in a row");
 }
 
 #[test]
 fn an_acknowledged_block_is_not_repeated() {
     let mut history = BlockHistory::default();
-    history.handle_sent(Micros(5), 3, b"block");
+    history.handle_sent(Micros(5), 3, Redundancy::Copy, b"block");
     assert_eq!(history.waiting_since(), Some(Micros(5)));
     history.handle_acked(3);
     let mut out = [0; 1200];
-    let repeats = history.write(4, Redundancy::Copy, 0, &mut FrameWriter::new(&mut out));
+    let repeats = history.write(Micros(9), 4, Redundancy::Copy, 0, &mut FrameWriter::new(&mut out));
     assert_eq!(repeats, Repeats::Nothing);
 }
 
 #[test]
 fn a_packet_of_their_own_repeats_all_blocks_that_wait() {
     let mut history = BlockHistory::default();
-    history.handle_sent(Micros(5), 3, b"block");
-    history.handle_sent(Micros(7), 4, b"another");
+    history.handle_sent(Micros(5), 3, Redundancy::Copy, b"block");
+    history.handle_sent(Micros(7), 4, Redundancy::Copy, b"another");
     assert_eq!(history.waiting_since(), Some(Micros(7)));
     let mut out = [0; 1200];
-    let repeats = history.write(5, Redundancy::Copy, 0, &mut FrameWriter::new(&mut out));
+    let repeats = history.write(Micros(9), 5, Redundancy::Copy, 0, &mut FrameWriter::new(&mut out));
     assert_eq!(repeats.settled_by(5, 100, |_| false), [Some(3), Some(4)]);
     assert_eq!(history.waiting_since(), None);
 }
 
 #[test]
+fn a_block_that_is_to_be_repeated_twice_waits_again_after_the_first_time() {
+    let mut history = BlockHistory::default();
+    history.handle_sent(Micros(5), 3, Redundancy::Twice, b"block");
+    let mut out = [0; 1200];
+    for (number, waiting) in [(4, Some(Micros(9))), (5, None)] {
+        let repeats = history.write(Micros(9), number, Redundancy::Twice, 0, &mut FrameWriter::new(&mut out));
+        assert_eq!((repeats.frames(), history.waiting_since()), (1, waiting));
+    }
+    history.handle_sent(Micros(5), 6, Redundancy::Twice, b"block");
+    history.write(Micros(9), 7, Redundancy::Off, 0, &mut FrameWriter::new(&mut out));
+    assert_eq!(history.waiting_since(), None, "it was turned off in the meantime");
+}
+
+#[test]
 fn a_block_too_far_back_is_not_repeated() {
     let mut history = BlockHistory::default();
-    history.handle_sent(Micros(5), 3, b"block");
+    history.handle_sent(Micros(5), 3, Redundancy::Copy, b"block");
     let mut out = [0; 1200];
     let number = 3 + BLOCK_DISTANCE_MAX + 1;
-    let repeats = history.write(number, Redundancy::Copy, 0, &mut FrameWriter::new(&mut out));
+    let repeats = history.write(Micros(9), number, Redundancy::Copy, 0, &mut FrameWriter::new(&mut out));
     assert_eq!((repeats, history.waiting_since()), (Repeats::Nothing, None));
 }
 

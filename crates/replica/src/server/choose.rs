@@ -31,6 +31,15 @@ const SHARED_FAVOUR: f32 = 8.0;
 /// A digest takes at most a twentieth of a budget.
 const AUDIT_BUDGET_BYTES_MIN: usize = 20 * AUDIT_BYTES;
 
+/// What an object weighs before anyone looks at it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Standing {
+    /// What it gains a tick at distance 0.
+    pub importance: f32,
+    /// The factor of the squares of its distances.
+    pub closeness: f32,
+}
+
 /// How what does not fit is chosen from.
 #[derive(Debug)]
 pub(super) struct Choosing {
@@ -38,8 +47,8 @@ pub(super) struct Choosing {
     pub picking: Picking,
     pub tiers: Tiers,
     pub cadence: Cadence,
-    /// What each object gains before anyone looks at it, by its slot in the world.
-    pub importance: Vec<f32>,
+    /// What each object weighs before anyone looks at it, by its slot in the world.
+    pub standings: Vec<Standing>,
     pub heartbeat: Heartbeat,
     /// Every so manieth tick becomes a baseline.
     pub baseline_ticks: u32,
@@ -198,8 +207,10 @@ impl Peer {
             let offset = [there[0] - eye[0], there[1] - eye[1], there[2] - eye[2]];
             let in_view = view.is_some_and(|view| view.contains(offset));
             let is_shared = pages[slot / 64].uniform >> (slot % 64) & 1 != 0;
-            let sight = choosing.weights.sight(choosing.importance[object], offset, in_view);
-            Sight { favour: favours[usize::from(is_shared)], ..sight }
+            let Standing { importance, closeness } = choosing.standings[object];
+            let Sight { square_metres, importance, .. } = choosing.weights.sight(importance, offset, in_view);
+            let favour = favours[usize::from(is_shared)];
+            Sight { square_metres: square_metres * closeness, importance, favour }
         };
         let waiting = &mut worker.waiting;
         waiting.fill(count, self.held.pages.chosen().map(|(at, page)| (at, page.chosen)), sight);

@@ -95,6 +95,35 @@ fn no_budget_is_ever_exceeded_and_60_bytes_a_tick_bring_every_object() {
     }
 }
 
+/// U-7.1.3e: what is relevant from afar is told more often than what is not, at the same distance.
+#[test]
+fn under_a_budget_a_wide_relevance_radius_counts_as_nearness_and_nobody_starves() {
+    let mut stage = Stage::new(walker(), ServerConfig::default());
+    stage.join(PeerConfig::new(OwnerId(0)));
+    let radius = |number: usize| if number.is_multiple_of(2) { 400.0 } else { 20.0 };
+    let walkers: Vec<ObjectIndex> =
+        (0..100).map(|number| stage.spawn_as(|spawn| spawn.relevance_radius = radius(number))).collect();
+    let mut noise = Noise(3);
+    // Told and seen in these ticks, by the slot, which is the number of the walker.
+    let mut told = [0; 100];
+    for tick in 0..420 {
+        for walker in &walkers {
+            stage.place(*walker, [80.0 + noise.within(5.0), noise.within(5.0), 0.0]);
+        }
+        stage.tick(if tick < 20 { PLENTY } else { 120 });
+        let client = &stage.remotes[0].client;
+        assert!(tick < 10 || client.len() == walkers.len(), "all of them have entered");
+        for object in client.iter().filter(|object| tick >= 20 && Some(object.tick()) == client.newest()) {
+            told[usize::from(object.alias().slot)] += 1;
+        }
+    }
+    let of = |parity: usize| told.iter().skip(parity).step_by(2).copied();
+    let (wide, narrow): (u32, u32) = (of(0).sum(), of(1).sum());
+    // By the curve: 400 / 480 against 20 / 100.
+    assert!((3 * narrow..6 * narrow).contains(&wide), "{wide} and {narrow}");
+    assert!(told.iter().all(|count| *count > 0), "{told:?}");
+}
+
 /// X-U20: 8 µs for each object and each peer.
 #[test]
 fn encoding_for_every_peer_takes_3200_codes_a_tick_and_ours_takes_one_per_pair_of_baselines() {

@@ -1,5 +1,6 @@
 //! Snapshots: what goes to whom, and what became of it.
 
+use netloom_proto::limits::DATAGRAM_MAX;
 use netloom_proto::{Endpoint, PeerId};
 use netloom_replica::input::ViewTime;
 use netloom_replica::server::rewind::{PastView, PeerTiming};
@@ -48,24 +49,29 @@ impl Room {
         let interval = Micros(1_000_000 / u64::from(self.config.sends_per_second));
         let now = self.clock.time();
         let queue_packets_max = self.config.health.queue_packets_max;
-        let Room { replica, seats, unfit, .. } = self;
+        let Room { replica, seats, unfit, outbox, .. } = self;
         for (player, seat) in seats.iter_mut() {
-            let Some(pulse) = seat.peer.and_then(|peer| telling.endpoint.pulse(peer)) else { continue };
+            let Some(peer) = seat.peer else { continue };
+            let Some(pulse) = telling.endpoint.pulse(peer) else { continue };
             let mut measured = Measured::from(&pulse);
+            measured.queue_packets += outbox.backlog_bytes(peer).div_ceil(DATAGRAM_MAX);
             if seat.is_held {
                 // A stream that takes nothing: what waits below the connection is not among what waits in it.
                 measured.queue_packets = measured.queue_packets.max(queue_packets_max + 1);
             }
             let quality = seat.adapt.update(now, &measured);
+            telling.endpoint.set_redundancy(peer, quality.redundancy(telling.endpoint.config().redundancy));
             let progress = replica.progress(seat.replica).unwrap_or_default();
             if progress.held < progress.total {
                 seat.health.begin_grace();
             } else if progress.total > 0 {
                 (seat.is_joining, seat.packed) = (false, Share::default());
             }
-            if let Some(found) = seat.health.update(now, &measured) {
-                unfit.push((*player, found));
+            let mut found = seat.health.update(now, &measured);
+            if outbox.is_overflown(peer) {
+                found = Some(seat.health.overflown(&measured));
             }
+            unfit.extend(found.map(|found| (*player, found)));
             seat.is_due = seat.viewer().is_some() && seat.spend_percent(quality.rate.percent());
             if !seat.is_due {
                 continue;
@@ -85,6 +91,7 @@ impl Room {
             let budget = budget_bytes(rate, interval, pulse.pending_bytes);
             replica.select(seat.replica, seat.packed.stretch(budget));
         }
+        outbox.forget_overflown();
         replica.encode();
         for seat in self.seats.values_mut() {
             send_snapshots(&mut self.replica, seat, tick, telling, &mut self.counters);

@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
-use netloom_proto::{DisconnectReason, Endpoint, PeerId};
+use netloom_proto::{DisconnectReason, Endpoint, PeerId, SendError};
 use netloom_wire::Micros;
 
 use super::ServerEvent;
@@ -21,7 +21,7 @@ use crate::discovery::is_code;
 use crate::events::Events;
 use crate::game::{Candidate, PlayerId, cut};
 use crate::message::{Hello, NoticeKind, Refusal, ToClient, ToServer};
-use crate::outbox::Outbox;
+use crate::outbox::{Handed, Outbox};
 use crate::room::{RoomId, Telling};
 
 /// How long a farewell may take to arrive.
@@ -44,7 +44,7 @@ pub struct DeskCounters {
     pub nonsense: u64,
     /// Those who got no seat.
     pub refused: u64,
-    /// Messages that a connection had no room for.
+    /// Messages that were dropped: their connection had ended, or had no room for what may be lost.
     pub undelivered: u64,
 }
 
@@ -550,9 +550,10 @@ impl Desk {
 
 /// Hands messages to their connections.
 fn deliver(outbox: &mut Outbox, endpoint: &mut Endpoint, counters: &mut DeskCounters) {
-    for (waiting, message) in outbox.iter() {
-        let sent = endpoint.send(waiting.peer, waiting.channel, message);
-        counters.undelivered += u64::from(sent.is_err());
-    }
-    outbox.clear();
+    counters.undelivered +=
+        outbox.deliver(|peer, channel, message| match endpoint.send(peer, channel, message) {
+            Ok(()) => Handed::Taken,
+            Err(SendError::Full { .. }) => Handed::NoRoom,
+            Err(_) => Handed::Nowhere,
+        });
 }

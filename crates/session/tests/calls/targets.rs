@@ -242,6 +242,22 @@ fn who_leaves_the_room_leaves_its_groups() {
 }
 
 #[test]
+fn who_is_not_there_hears_nothing_and_neither_does_anybody_else() {
+    let (mut net, heard, [alice, bob]) = party_of(["alice", "bob"]);
+    let gone = player(&net, bob);
+    let nobodies =
+        [Target::Player(PlayerId(999)), Target::Group(netloom_wire::Name::of("blue")), Target::Player(gone)];
+    net.server.kick(net.now, gone, "bye");
+    for target in nobodies {
+        net.clients[alice].client.call_to(target, "tell", None, &(1,)).unwrap();
+    }
+    net.run(seconds(2));
+    let counts = [alice, bob].map(|client| called(&net, client, "tell").count());
+    assert_eq!((counts, heard.lock().unwrap().len()), ([0, 0], 0));
+    assert_eq!(net.server.player_count(), 1, "asking for nobody is no offence");
+}
+
+#[test]
 fn player_0_is_the_server() {
     let (mut net, heard, [alice]) = party_of(["alice"]);
     net.clients[alice].client.call_to(Target::Player(PlayerId(0)), "tell", None, &()).unwrap();

@@ -4,6 +4,10 @@
 //! base priority × (1 + speed / 10 m/s) × weight of its kind. What depends on the pair is the rest: a factor of
 //! distance, 1 / (1 + d / 100 m) unless the game has another, × 3 in the viewer's view.
 //!
+//! Distance means something else for a castle than for a coin. An object with a relevance radius of its own weighs at that
+//! radius what others weigh at the distance that the factor is made for: with the one above, a half. So the radius is a scale of the
+//! object's distances; none, or an infinite one, leaves them as they are.
+//!
 //! A gain is never below a floor nor above a ceiling: their ratio is what bounds how long anything can wait.
 
 use super::waiting::{Sight, Waiting};
@@ -16,6 +20,11 @@ pub const PLAYER_WEIGHT: f32 = 2.0;
 pub trait DistanceWeight {
     /// The factor at a distance.
     fn weight(&self, distance_metres: f32) -> f32;
+
+    /// The distance that the factor is made for: what an object's relevance radius stands for.
+    fn reference_metres(&self) -> f32 {
+        HalfAt::default().metres
+    }
 
     /// Replaces distances by their factors.
     #[inline]
@@ -48,6 +57,10 @@ impl DistanceWeight for HalfAt {
     fn weight(&self, distance_metres: f32) -> f32 {
         self.metres / (self.metres + distance_metres)
     }
+
+    fn reference_metres(&self) -> f32 {
+        self.metres
+    }
 }
 
 /// The factor of distance that a server is configured with.
@@ -71,6 +84,13 @@ impl DistanceWeight for DistanceCurve {
         match self {
             DistanceCurve::HalfAt(half) => half.weight(distance_metres),
             DistanceCurve::Custom(weight) => weight(distance_metres),
+        }
+    }
+
+    fn reference_metres(&self) -> f32 {
+        match self {
+            DistanceCurve::HalfAt(half) => half.reference_metres(),
+            DistanceCurve::Custom(weight) => weight.reference_metres(),
         }
     }
 
@@ -143,6 +163,17 @@ impl<D: DistanceWeight> Weights<D> {
             (base * speed * kind_weight).max(f32::MIN_POSITIVE)
         } else {
             0.0
+        }
+    }
+
+    /// By what the squares of an object's distances are multiplied because of its relevance radius.
+    pub fn closeness(&self, relevance_radius_metres: f32) -> f32 {
+        if relevance_radius_metres > 0.0 && relevance_radius_metres.is_finite() {
+            // Bounded, so that no square becomes infinite or vanishes.
+            let scale = self.distance.reference_metres() / relevance_radius_metres;
+            scale.clamp(1e-4, 1e4).powi(2)
+        } else {
+            1.0
         }
     }
 
@@ -235,6 +266,25 @@ mod tests {
         let half = HalfAt { metres: 20.0 };
         let configured = Weights::new(WeightConfig::default(), DistanceCurve::HalfAt(half)).unwrap();
         assert_eq!(configured.gain(1.0, 20.0, false), 0.5);
+    }
+
+    #[test]
+    fn an_object_weighs_half_at_its_relevance_radius_whatever_the_others_do() {
+        let weights = Weights::new(WeightConfig::default(), HalfAt { metres: 50.0 }).unwrap();
+        let gain = |radius: f32, metres: f32| {
+            let mut waiting = Waiting::default();
+            waiting.fill(1, [(0, 1)].into_iter(), |_| {
+                let sight = weights.sight(1.0, [0.0, metres, 0.0], false);
+                Sight { square_metres: sight.square_metres * weights.closeness(radius), ..sight }
+            });
+            weights.weigh(&mut waiting);
+            waiting.gains[0]
+        };
+        assert_eq!([0.0, 50.0, f32::INFINITY].map(|radius| gain(radius, 50.0)), [0.5; 3]);
+        assert_eq!((gain(200.0, 200.0), gain(10.0, 10.0)), (0.5, 0.5));
+        assert!(gain(200.0, 50.0) > 0.79 && gain(10.0, 50.0) < 0.17);
+        assert_eq!([f32::MIN_POSITIVE, f32::MAX].map(|radius| gain(radius, 0.0)), [1.0; 2]);
+        assert_eq!(gain(f32::MIN_POSITIVE, 1e9), 0.01, "the floor holds");
     }
 
     #[test]
