@@ -29,7 +29,7 @@ pub(crate) const STREAMS_BYTES_MAX: u32 = 32 << 10;
 pub(crate) const CRYPTO_BYTES_MAX: usize = 16 << 10;
 
 /// Received datagrams of one connection that wait to be copied into the inbox. The task that copies them never waits for anything else.
-pub(crate) const QUIC_INBOX_BYTES: usize = 32 << 10;
+pub(crate) const QUIC_INBOX_BYTES: usize = 128 << 10;
 
 /// First packets of connections that wait to be looked at, and the bytes behind them: one by one and in total.
 pub(crate) const INCOMING_MAX: usize = 256;
