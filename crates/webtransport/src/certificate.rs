@@ -139,7 +139,6 @@ struct Pair {
 
 struct Loaded {
     key: Arc<CertifiedKey>,
-    modified: [Option<SystemTime>; 2],
     looked_secs: u64,
 }
 
@@ -153,11 +152,7 @@ impl Certificates {
 
     /// Uses a certificate, with those that vouch for it behind it, and its key: two files in PEM.
     pub fn from_files(certificate: &Path, key: &Path) -> Result<Certificates, CertificateError> {
-        let loaded = Loaded {
-            modified: [modified(certificate), modified(key)],
-            key: Arc::new(read(certificate, key)?),
-            looked_secs: now_secs(),
-        };
+        let loaded = Loaded { key: Arc::new(read(certificate, key)?), looked_secs: now_secs() };
         let (certificate, key) = (certificate.to_owned(), key.to_owned());
         Ok(Certificates(Arc::new(Source::Files { certificate, key, loaded: Mutex::new(loaded) })))
     }
@@ -246,15 +241,12 @@ impl Loaded {
             return;
         }
         self.looked_secs = now_secs;
-        let modified = [modified(certificate), modified(key)];
-        if modified == self.modified {
-            return;
-        }
         match read(certificate, key) {
-            Ok(key) => {
-                (self.key, self.modified) = (Arc::new(key), modified);
+            Ok(key) if key.cert != self.key.cert => {
+                self.key = Arc::new(key);
                 tracing::info!(certificate = %certificate.display(), "another certificate is shown");
             }
+            Ok(_) => {}
             // Perhaps only one of both is written yet.
             Err(error) => tracing::error!(%error, "the certificate is not replaced"),
         }
@@ -312,10 +304,6 @@ fn read(certificate: &Path, key: &Path) -> Result<CertifiedKey, CertificateError
     })
 }
 
-fn modified(file: &Path) -> Option<SystemTime> {
-    std::fs::metadata(file).and_then(|data| data.modified()).ok()
-}
-
 fn now_secs() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
@@ -323,3 +311,6 @@ fn now_secs() -> u64 {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;
