@@ -96,6 +96,13 @@ fn over_websocket_connections_are_made_carry_every_channel_and_end() {
 }
 
 #[test]
+fn over_webtransport_connections_are_made_carry_every_channel_and_end() {
+    for rig in [rig::webtransport(), rig::webtransport_v6()] {
+        connections_are_made_carry_every_channel_and_end(rig);
+    }
+}
+
+#[test]
 fn on_a_mobile_line_connections_are_made_carry_every_channel_and_end() {
     for rig in [rig::memory(), rig::udp(), rig::tcp(), rig::websocket()] {
         connections_are_made_carry_every_channel_and_end(rig::on_a_line(rig, "4G"));
