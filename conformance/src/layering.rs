@@ -25,7 +25,7 @@ const PACKAGES_WITH_FEATURES: [&str; 2] = ["netloom", "netloom-cli"];
 const PACKAGES_WITH_UNSAFE: [&str; 3] = ["netloom-transport", "netloom-c", "netloom-count"];
 
 /// The whole stack from the bottom up, for the packages that may use all of it up to some height.
-const STACK: [&str; 14] = [
+const STACK: [&str; 15] = [
     "netloom-count",
     "netloom-derive",
     "netloom-wire",
@@ -33,6 +33,7 @@ const STACK: [&str; 14] = [
     "netloom-replica",
     "netloom-session",
     "netloom-transport",
+    "netloom-webtransport",
     "netloom-store",
     "netloom",
     "netloom-cluster",
@@ -85,6 +86,7 @@ const RULES: &[Rule] = &[
     core("netloom-count", &[], &[]),
     core("netloom-derive", &[], &["proc-macro2", "quote", "syn"]),
     edge("netloom-transport", Ours::Only(&["netloom-wire"])),
+    edge("netloom-webtransport", Ours::Only(&["netloom-transport"])),
     edge("netloom-store", Ours::Only(&[])),
     edge("netloom", Ours::StackUpTo("netloom-store")),
     edge("netloom-cluster", Ours::StackUpTo("netloom")),

@@ -60,7 +60,7 @@ moves. The status is 0 if nobody was disconnected and every hash was equal, else
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct BotsArgs {
-    /// The server, as 127.0.0.1:7777, tcp://game.example:7777 or ws://127.0.0.1:7778
+    /// The server, as 127.0.0.1:7777, tcp://game.example:7777, ws://127.0.0.1:7778 or https://127.0.0.1:7778
     address: String,
     /// How many
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -77,6 +77,9 @@ pub struct BotsArgs {
     /// A bad line on purpose: "home wifi", "4G", "transatlantic", "awful"
     #[arg(long, value_name = "NAME")]
     line: Option<String>,
+    /// The hash of the server's certificate for https://, as the server prints it
+    #[arg(long, value_name = "HASH")]
+    certificate_hash: Option<String>,
     /// A file with settings, for its sections connection and client
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -92,7 +95,8 @@ pub fn run(args: &BotsArgs) -> Result<ExitCode, String> {
 
 /// Sends bots to play a game.
 pub fn send<P: Playable>(args: &BotsArgs) -> Result<ExitCode, String> {
-    let config = Config::load(args.config.as_deref())?;
+    let config =
+        Config::load(args.config.as_deref())?.with_certificate_hash(args.certificate_hash.as_deref())?;
     let address: Address = args.address.parse().map_err(|error: netloom::AddressError| error.to_string())?;
     address.resolve().map_err(|error| error.to_string())?;
     let recipe = Recipe {

@@ -47,6 +47,10 @@ pub struct ServerSection {
     pub bind: Vec<String>,
     pub rooms: i64,
     pub driver: String,
+    pub http: String,
+    pub webtransport: String,
+    pub certificate: String,
+    pub key: String,
     pub metrics: String,
 }
 
@@ -102,6 +106,7 @@ pub struct ReplicationSection {
 #[serde(deny_unknown_fields, default)]
 pub struct ClientSection {
     pub name: String,
+    pub certificate_hash: String,
     pub interp_delay: f64,
     pub prediction_threshold: f64,
     pub correction_blend: f64,
@@ -140,6 +145,10 @@ impl Default for ServerSection {
             bind: Vec::new(),
             rooms: 1,
             driver: String::from("polling"),
+            http: String::from("127.0.0.1:7778"),
+            webtransport: String::from(if cfg!(feature = "webtransport") { "[::]:7778" } else { "" }),
+            certificate: String::new(),
+            key: String::new(),
             metrics: String::from("127.0.0.1:7779"),
         }
     }
@@ -195,6 +204,7 @@ impl Default for ClientSection {
     fn default() -> ClientSection {
         ClientSection {
             name: String::from("player"),
+            certificate_hash: String::new(),
             interp_delay: 0.1,
             prediction_threshold: 0.02,
             correction_blend: 0.1,
@@ -220,6 +230,17 @@ impl Config {
         let config = source::with_environment(&config, readable)?;
         fields::check(&config).map_err(|wrong| wrong.to_string())?;
         Ok(config)
+    }
+}
+
+impl Config {
+    /// The settings with the hash of a server's certificate from a flag.
+    pub fn with_certificate_hash(mut self, hash: Option<&str>) -> Result<Config, String> {
+        if let Some(hash) = hash {
+            self.client.certificate_hash = hash.to_owned();
+            fields::check(&self).map_err(|wrong| wrong.to_string())?;
+        }
+        Ok(self)
     }
 }
 

@@ -34,7 +34,7 @@ Arrow keys or WASD walk, space dashes, q leaves.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct ConnectArgs {
-    /// The server, as 127.0.0.1:7777, tcp://game.example:7777 or ws://127.0.0.1:7778
+    /// The server, as 127.0.0.1:7777, tcp://game.example:7777, ws://127.0.0.1:7778 or https://127.0.0.1:7778
     address: String,
     /// The name to be known by
     #[arg(long)]
@@ -57,6 +57,9 @@ pub struct ConnectArgs {
     /// Print lines of text instead of a screen, and walk in circles
     #[arg(long)]
     plain: bool,
+    /// The hash of the server's certificate for https://, as the server prints it
+    #[arg(long, value_name = "HASH")]
+    certificate_hash: Option<String>,
     /// A file with settings, for its sections connection and client
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -70,7 +73,7 @@ impl ConnectArgs {
         client.is_spectator = self.watch;
         // A server that does not answer in one attempt is not there.
         client.connection.connect_retries = 0;
-        let builder = Client::<[u8; 0]>::builder().config(client);
+        let builder = config.client_builder(client);
         Ok(match &self.line {
             Some(line) => builder.bad_line(preset(line).map_err(|error| error.to_string())?),
             None => builder,
@@ -85,7 +88,8 @@ pub fn run(args: &ConnectArgs) -> Result<ExitCode, String> {
 
 /// Plays a game in the terminal.
 pub fn play<P: Playable>(args: &ConnectArgs) -> Result<ExitCode, String> {
-    let config = Config::load(args.config.as_deref())?;
+    let config =
+        Config::load(args.config.as_deref())?.with_certificate_hash(args.certificate_hash.as_deref())?;
     let client = args.builder(&config)?.connect(P::protocol(), &args.address);
     let client = client.map_err(|error| error.to_string())?;
     let mut player = Player::<P> {

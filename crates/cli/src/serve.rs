@@ -1,24 +1,29 @@
 //! `netloom serve`: a game over real sockets, with its figures over HTTP, until it is told to stop.
 
 mod metrics;
+mod pages;
+mod web;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use netloom::Address;
 use netloom::prelude::*;
+use netloom::{Address, Scheme};
 
 use crate::config::Config;
 use crate::games::{self, Entry};
 use crate::signals::Signals;
 use crate::{log, out};
 use metrics::Metrics;
+use web::Web;
 
 const AFTER_HELP: &str = "\
 Examples:
   netloom serve
-  netloom serve --bind udp://0.0.0.0:7777 --bind ws://127.0.0.1:7778 --driver dual
+  netloom serve --bind udp://0.0.0.0:7777 --bind tcp://0.0.0.0:7777 --driver dual
+  netloom serve --http \"\" --no-webtransport                             no browsers
+  netloom serve --certificate fullchain.pem --key privkey.pem           a certificate that browsers know
   netloom serve --config netloom.toml --rooms 4 --json
 
 The file's settings, and their defaults: netloom config --default. Flags go before the environment, that before the file.
@@ -34,9 +39,24 @@ pub struct ServeArgs {
     /// A file with settings
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// An address to listen at, as udp://0.0.0.0:7777, tcp://localhost:7777 or ws://127.0.0.1:7778; may be given several times
+    /// An address to listen at instead of udp://0.0.0.0:7777, as tcp://localhost:7777; may be given several times
     #[arg(long, value_name = "ADDRESS")]
     bind: Vec<String>,
+    /// Where the page and its WebSocket are; "" for nowhere [default: 127.0.0.1:7778]
+    #[arg(long, value_name = "ADDRESS")]
+    http: Option<String>,
+    /// Where WebTransport is [default: [::]:7778, which is UDP and every address]
+    #[arg(long, value_name = "ADDRESS")]
+    webtransport: Option<String>,
+    /// No WebTransport: browsers get the WebSocket only
+    #[arg(long, conflicts_with_all = ["webtransport", "certificate", "key"])]
+    no_webtransport: bool,
+    /// The certificate of WebTransport, in PEM, with those that vouch for it; made here if not given
+    #[arg(long, value_name = "FILE", requires = "key")]
+    certificate: Option<String>,
+    /// The key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    key: Option<String>,
     /// How many rooms
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_000))]
     rooms: Option<i64>,
@@ -68,6 +88,13 @@ impl ServeArgs {
         server.game = self.game.clone().unwrap_or(std::mem::take(&mut server.game));
         server.rooms = self.rooms.unwrap_or(server.rooms);
         server.metrics = self.metrics.clone().unwrap_or(std::mem::take(&mut server.metrics));
+        server.http = self.http.clone().unwrap_or(std::mem::take(&mut server.http));
+        server.webtransport = self.webtransport.clone().unwrap_or(std::mem::take(&mut server.webtransport));
+        server.certificate = self.certificate.clone().unwrap_or(std::mem::take(&mut server.certificate));
+        server.key = self.key.clone().unwrap_or(std::mem::take(&mut server.key));
+        if self.no_webtransport {
+            server.webtransport.clear();
+        }
         log.level = self.log.clone().unwrap_or(std::mem::take(&mut log.level));
         log.json |= self.json;
         if !self.bind.is_empty() {
@@ -116,15 +143,29 @@ fn build(config: &Config, game: Entry) -> Result<Server, String> {
         .driver(config.driver());
     let builder = (0..config.server.rooms)
         .fold(builder, |builder, number| (game.add_room)(builder, config.room_config(number)));
-    let builder = config.addresses().iter().fold(builder, |builder, address| builder.listen(address));
-    builder.bind().map_err(|error| match error {
+    let web = Web::new((game.protocol)());
+    let answers = web.clone();
+    let builder = builder.http(move |request| answers.answer(request));
+    #[cfg(feature = "webtransport")]
+    let (builder, certificates) = {
+        let certificates = config.certificates()?;
+        (builder.certificates(certificates.clone()), certificates)
+    };
+    let addresses = config.addresses()?;
+    let builder = addresses.iter().fold(builder, |builder, address| builder.listen(&address.to_string()));
+    let server = builder.bind().map_err(|error| match error {
         // The library's advice is a method of its own.
         Error::Transport(netloom::transport::TransportError::PlainOnNetwork { address }) => format!(
             "ws://{address} would be readable by everybody on the way: use a loopback address behind a proxy with TLS, or set \
              connection.plain_websocket = true"
         ),
         error => error.to_string(),
-    })
+    })?;
+    #[cfg(feature = "webtransport")]
+    if let Some(address) = server.local_addresses().iter().find(|at| at.scheme == Scheme::WebTransport) {
+        web.set_listener(web::Listener { port: address.port, certificates });
+    }
+    Ok(server)
 }
 
 /// Says where it is and what to do next.
@@ -140,8 +181,16 @@ fn greet(config: &Config, game: Entry, server: &Server, metrics: Option<&Metrics
     for address in server.local_addresses() {
         out::line(format_args!("  listening   {address}"));
     }
+    #[cfg(feature = "webtransport")]
+    if let (Some(hash), true) = (server.certificate_hashes().first(), has(server, Scheme::WebTransport)) {
+        out::line(format_args!("  certificate {hash}"));
+    }
     if let Some(metrics) = metrics {
         out::line(format_args!("  metrics     http://{0}/metrics, http://{0}/healthz", metrics.address()));
+    }
+    if let Some(page) = server.local_addresses().iter().find(|at| at.scheme == Scheme::WebSocket) {
+        let page = reachable(page);
+        out::line(format_args!("\nIn a browser:\n\n  http://{}/", page.trim_start_matches("ws://")));
     }
     if let Some(near) = server.local_addresses().iter().map(reachable).next() {
         out::line(format_args!("\nIn another terminal:\n\n  netloom connect {near}"));
@@ -151,6 +200,12 @@ fn greet(config: &Config, game: Entry, server: &Server, metrics: Option<&Metrics
         out::line(format_args!("  netloom top {}", metrics.address()));
     }
     out::line(format_args!("\nCtrl-C stops it."));
+}
+
+/// Whether it listens over a transport.
+#[cfg(feature = "webtransport")]
+fn has(server: &Server, scheme: Scheme) -> bool {
+    server.local_addresses().iter().any(|at| at.scheme == scheme)
 }
 
 /// An address by which this machine reaches it.

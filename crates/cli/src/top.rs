@@ -107,7 +107,7 @@ fn tick_p99(page: &Page) -> String {
 }
 
 /// A row for each peer, those with the longest round trip first.
-fn peers(page: &Page) -> Vec<[String; 8]> {
+fn peers(page: &Page) -> Vec<[String; 9]> {
     let mut pings: Vec<_> = page.samples("netloom_peer_ping_seconds").collect();
     pings.sort_by(|a, b| b.value.total_cmp(&a.value));
     let rows = pings.into_iter().take(PEERS_SHOWN).map(|ping| {
@@ -120,6 +120,7 @@ fn peers(page: &Page) -> Vec<[String; 8]> {
             player.to_owned(),
             ping.label("name").unwrap_or_default().replace(char::is_control, " "),
             ping.label("room").unwrap_or_default().to_owned(),
+            ping.label("transport").unwrap_or_default().to_owned(),
             format!("{:.1}", 1e3 * ping.value),
             format!("{:.1}", 1e3 * of("netloom_peer_jitter_seconds")),
             format!("{:.2}", 100.0 * of("netloom_peer_packet_loss_ratio")),
@@ -131,8 +132,8 @@ fn peers(page: &Page) -> Vec<[String; 8]> {
 }
 
 /// The columns of [`peers`].
-const PEER_COLUMNS: [&str; 8] =
-    ["player", "name", "room", "ping ms", "jitter ms", "loss %", "kB/s", "objects"];
+const PEER_COLUMNS: [&str; 9] =
+    ["player", "name", "room", "over", "ping ms", "jitter ms", "loss %", "kB/s", "objects"];
 
 fn print(page: &Page) {
     let mut table = Table::new(&["measure", "value"]);

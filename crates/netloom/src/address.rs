@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
+use netloom_transport::websocket::PATH;
+
 /// The port that servers listen on unless they are told otherwise.
 pub const DEFAULT_PORT: u16 = 7777;
 
@@ -17,11 +19,13 @@ pub enum Scheme {
     Tcp,
     /// A WebSocket, for browsers and for networks that let only the web through.
     WebSocket,
+    /// Datagrams over QUIC, for browsers. It needs the feature `webtransport`.
+    WebTransport,
 }
 
 impl Scheme {
     /// All of them.
-    pub const ALL: [Scheme; 3] = [Scheme::Udp, Scheme::Tcp, Scheme::WebSocket];
+    pub const ALL: [Scheme; 4] = [Scheme::Udp, Scheme::Tcp, Scheme::WebSocket, Scheme::WebTransport];
 
     /// How addresses begin.
     pub const fn name(self) -> &'static str {
@@ -29,13 +33,30 @@ impl Scheme {
             Scheme::Udp => "udp",
             Scheme::Tcp => "tcp",
             Scheme::WebSocket => "ws",
+            Scheme::WebTransport => "https",
         }
+    }
+
+    /// What it is called in figures.
+    pub const fn transport_name(self) -> &'static str {
+        match self {
+            Scheme::Udp => "udp",
+            Scheme::Tcp => "tcp",
+            Scheme::WebSocket => "websocket",
+            Scheme::WebTransport => "webtransport",
+        }
+    }
+
+    /// Whether its addresses have a path.
+    const fn is_web(self) -> bool {
+        matches!(self, Scheme::WebSocket | Scheme::WebTransport)
     }
 }
 
-/// A transport, a host and a port: `127.0.0.1:7777`, `tcp://game.example:7777`, `ws://[::1]:8080`.
+/// A transport, a host and a port: `127.0.0.1:7777`, `tcp://game.example:7777`, `ws://[::1]:8080`, `https://game.example:7778`.
 ///
-/// Without a transport it is UDP, without a port [`DEFAULT_PORT`].
+/// Without a transport it is UDP, without a port [`DEFAULT_PORT`]. Behind `ws://` and `https://` the path of the standard may follow,
+/// `/netloom`.
 ///
 /// ```
 /// let address: netloom::Address = "tcp://127.0.0.1".parse()?;
@@ -57,7 +78,7 @@ pub struct Address {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// It begins with something else than a transport.
-    #[error("`{0}` does not begin with udp://, tcp:// or ws://")]
+    #[error("`{0}` does not begin with udp://, tcp://, ws:// or https://")]
     Scheme(String),
     /// There is no host in it.
     #[error(
@@ -99,6 +120,7 @@ impl FromStr for Address {
             None => (Scheme::Udp, text),
         };
         let rest = rest.trim_end_matches('/');
+        let rest = rest.strip_suffix(PATH).filter(|_| scheme.is_web()).unwrap_or(rest);
         let (host, port) = match rest.strip_prefix('[') {
             Some(bracketed) => {
                 let (host, after) =
@@ -153,6 +175,8 @@ mod tests {
             ("::1", "udp://[::1]:7777"),
             ("[::1]", "udp://[::1]:7777"),
             ("ws://0.0.0.0:0/", "ws://0.0.0.0:0"),
+            ("ws://localhost:8080/netloom", "ws://localhost:8080"),
+            ("https://[::1]:7778/netloom", "https://[::1]:7778"),
         ] {
             let address: Address = text.parse().unwrap();
             assert_eq!(address.to_string(), shown);
@@ -162,9 +186,17 @@ mod tests {
 
     #[test]
     fn what_is_no_address_says_what_to_write() {
-        for text in
-            ["", ":7777", "http://a", "127.0.0.1:99999", "127.0.0.1:x", "[::1", "a b:1", "host/path:1"]
-        {
+        for text in [
+            "",
+            ":7777",
+            "http://a",
+            "127.0.0.1:99999",
+            "127.0.0.1:x",
+            "[::1",
+            "a b:1",
+            "host/path:1",
+            "udp://a/netloom",
+        ] {
             let error = text.parse::<Address>().unwrap_err().to_string();
             assert!(error.contains('`'), "{text}: {error}");
         }

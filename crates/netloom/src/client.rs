@@ -27,6 +27,8 @@ pub struct ClientBuilder {
     driver: Driver,
     line: Option<LinkConfig>,
     websocket: WebSocketConfig,
+    #[cfg(feature = "webtransport")]
+    webtransport: crate::web::Dialing,
 }
 
 impl ClientBuilder {
@@ -72,7 +74,24 @@ impl ClientBuilder {
         self
     }
 
-    /// Connects to a server: `127.0.0.1:7777`, `tcp://game.example`, `ws://localhost:8080`. What came of it is an event.
+    /// How WebTransport is, other than by default.
+    #[cfg(feature = "webtransport")]
+    #[must_use]
+    pub fn webtransport(mut self, config: crate::webtransport::WebTransportConfig) -> ClientBuilder {
+        self.webtransport.config = config;
+        self
+    }
+
+    /// Which certificates are accepted over WebTransport: those that the system's authorities vouch for, or those with these hashes.
+    #[cfg(feature = "webtransport")]
+    #[must_use]
+    pub fn trust(mut self, trust: crate::webtransport::Trust) -> ClientBuilder {
+        self.webtransport.trust = trust;
+        self
+    }
+
+    /// Connects to a server: `127.0.0.1:7777`, `tcp://game.example`, `ws://localhost:8080`, `https://game.example:7778`. What came of it
+    /// is an event.
     pub fn connect<I: Input>(self, protocol: Protocol, server: &str) -> Result<Client<I>, Error> {
         let address: Address = server.parse()?;
         let at: PeerAddress = address.resolve()?.into();
@@ -83,6 +102,13 @@ impl ClientBuilder {
                 let transport = WebSocketTransport::connect(at, self.websocket.clone())?;
                 self.connect_over(protocol, transport, at)
             }
+            #[cfg(feature = "webtransport")]
+            Scheme::WebTransport => {
+                let transport = self.webtransport.connect(&address, at)?;
+                self.connect_over(protocol, transport, at)
+            }
+            #[cfg(not(feature = "webtransport"))]
+            Scheme::WebTransport => Err(Error::NoWebTransport),
         }
     }
 

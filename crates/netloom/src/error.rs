@@ -38,6 +38,16 @@ pub enum Error {
         /// What the system says.
         problem: String,
     },
+    /// WebTransport that cannot be made.
+    #[cfg(feature = "webtransport")]
+    #[error(transparent)]
+    WebTransport(netloom_webtransport::WebTransportError),
+    /// WebTransport that was left out of this build.
+    #[cfg(not(feature = "webtransport"))]
+    #[error(
+        "this program was built without WebTransport: enable the feature `webtransport` of the crate netloom"
+    )]
+    NoWebTransport,
     /// A server that nobody can reach.
     #[error("the server listens nowhere: add `.listen(\"0.0.0.0:7777\")`, or a player of its own")]
     NoTransport,
@@ -47,4 +57,15 @@ pub enum Error {
     /// A thread that cannot be started, or ended badly.
     #[error("a thread failed: {0}")]
     Thread(String),
+}
+
+#[cfg(feature = "webtransport")]
+impl From<netloom_webtransport::WebTransportError> for Error {
+    fn from(error: netloom_webtransport::WebTransportError) -> Error {
+        match error {
+            // The same whatever carries it.
+            netloom_webtransport::WebTransportError::Transport(error) => Error::Transport(error),
+            error => Error::WebTransport(error),
+        }
+    }
 }

@@ -75,6 +75,7 @@
 //! | servers on the local network, codes for rooms | [`discovery`] |
 //! | what a server does at the moment, also for Prometheus | [`Server::stats`] |
 //! | a bad line on purpose | [`ClientBuilder::bad_line`] |
+//! | browsers | `https://` and `ws://` in [`ServerBuilder::listen`]; pages beside them by [`ServerBuilder::http`] |
 #![forbid(unsafe_code)]
 
 pub mod address;
@@ -85,6 +86,8 @@ pub mod error;
 mod line;
 pub mod server;
 pub mod stats;
+#[cfg(feature = "webtransport")]
+mod web;
 
 pub use address::{Address, AddressError, Scheme};
 pub use client::{Client, ClientBuilder};
@@ -96,6 +99,8 @@ pub use netloom_replica::input::Input;
 pub use netloom_session as session;
 pub use netloom_session::replicated;
 pub use netloom_transport as transport;
+#[cfg(feature = "webtransport")]
+pub use netloom_webtransport as webtransport;
 pub use netloom_wire as wire;
 pub use server::{Server, ServerBuilder, ServerHandle};
 pub use stats::Stats;

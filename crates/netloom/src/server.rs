@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use netloom_session::config::{RoomConfig, ServerConfig};
 use netloom_session::room::{RoomError, RoomId};
 use netloom_session::{Game, PlayerId, Protocol, Server as Session, ServerEvent};
+use netloom_transport::http::{Request, Response};
 use netloom_transport::{
     Counters, MemoryConfig, MemoryNetwork, PeerAddress, TcpConfig, TcpTransport, Transport, UdpConfig,
     UdpTransport, WebSocketConfig, WebSocketTransport,
@@ -27,6 +28,7 @@ const SLEEP_MAX: Micros = Micros::from_millis(20);
 
 type Open = Box<dyn FnOnce(&mut Session, Micros) -> Result<RoomId, RoomError> + Send>;
 type Command = Box<dyn FnOnce(&mut Server) + Send>;
+type HttpHandler = Arc<dyn Fn(&Request<'_>) -> Response + Send + Sync>;
 
 /// What a [`Server`] is made of. See [`Server::builder`].
 pub struct ServerBuilder {
@@ -37,6 +39,9 @@ pub struct ServerBuilder {
     transports: Vec<Box<dyn Transport>>,
     memory: Option<MemoryNetwork>,
     websocket: WebSocketConfig,
+    http: Option<HttpHandler>,
+    #[cfg(feature = "webtransport")]
+    webtransport: crate::web::Listening,
     driver: Driver,
     beacon: Option<(String, SocketAddr)>,
 }
@@ -56,18 +61,46 @@ impl ServerBuilder {
         self
     }
 
-    /// Listens at an address: `0.0.0.0:7777` for UDP, or with a transport in front, `tcp://…` and `ws://…`. Say it several
-    /// times to listen at several.
+    /// Listens at an address: `0.0.0.0:7777` for UDP, or with a transport in front, `tcp://…`, `ws://…` and `https://…` for
+    /// WebTransport. Say it several times to listen at several.
     #[must_use]
     pub fn listen(mut self, address: &str) -> ServerBuilder {
         self.addresses.push(address.parse());
         self
     }
 
-    /// How WebSockets are, other than by default; what answers plain HTTP on their port is set here, too.
+    /// How WebSockets are, other than by default.
     #[must_use]
     pub fn websocket(mut self, config: WebSocketConfig) -> ServerBuilder {
         self.websocket = config;
+        self
+    }
+
+    /// Answers plain GET and HEAD requests on the ports of WebSockets, except those for WebSockets themselves. It is called by the
+    /// thread that receives: it should answer from what it has.
+    #[must_use]
+    pub fn http(
+        mut self,
+        handler: impl Fn(&Request<'_>) -> Response + Send + Sync + 'static,
+    ) -> ServerBuilder {
+        self.http = Some(Arc::new(handler));
+        self
+    }
+
+    /// How WebTransport is, other than by default.
+    #[cfg(feature = "webtransport")]
+    #[must_use]
+    pub fn webtransport(mut self, config: crate::webtransport::WebTransportConfig) -> ServerBuilder {
+        self.webtransport.config = config;
+        self
+    }
+
+    /// What WebTransport shows to prove who it is. Otherwise it makes certificates itself, whose
+    /// [hashes](Server::certificate_hashes) a client must know.
+    #[cfg(feature = "webtransport")]
+    #[must_use]
+    pub fn certificates(mut self, certificates: crate::webtransport::Certificates) -> ServerBuilder {
+        self.webtransport.certificates = Some(certificates);
         self
     }
 
@@ -101,17 +134,20 @@ impl ServerBuilder {
     /// Binds everything and opens the rooms.
     pub fn bind(mut self) -> Result<Server, Error> {
         let mut transports: Vec<Box<dyn Transport>> = Vec::new();
-        let mut local = Vec::new();
+        let mut local: Vec<Address> = Vec::new();
         for address in std::mem::take(&mut self.addresses) {
             let address = address?;
-            let transport = bind(&address, &self.websocket)?;
+            let transport = self.bind_at(&address)?;
             let bound = transport.local_address().to_socket_addr();
             local.push(Address { scheme: address.scheme, ..Address::from(bound) });
             transports.push(transport);
         }
+        let mut names: Vec<&'static str> = local.iter().map(|at| at.scheme.transport_name()).collect();
+        names.resize(local.len() + self.transports.len(), "custom");
         transports.append(&mut self.transports);
         if let Some(memory) = &self.memory {
             transports.push(Box::new(memory.join()?));
+            names.push("memory");
         }
         if transports.is_empty() {
             return Err(Error::NoTransport);
@@ -130,9 +166,39 @@ impl ServerBuilder {
             _ => None,
         };
         let line = Line::new(self.driver, transports, clock)?;
-        let recorder = Recorder::new(Arc::new(stats));
+        let recorder = Recorder::new(Arc::new(stats), names);
         let (events, held) = (Vec::new(), Vec::new());
-        Ok(Server { session, line, clock, local, recorder, events, held, beacon })
+        Ok(Server {
+            session,
+            line,
+            clock,
+            local,
+            recorder,
+            events,
+            held,
+            beacon,
+            #[cfg(feature = "webtransport")]
+            certificates: self.webtransport.certificates,
+        })
+    }
+
+    fn bind_at(&mut self, address: &Address) -> Result<Box<dyn Transport>, Error> {
+        let at = address.resolve()?.into();
+        Ok(match address.scheme {
+            Scheme::Udp => Box::new(UdpTransport::bind(at, UdpConfig::default())?),
+            Scheme::Tcp => Box::new(TcpTransport::listen(at, TcpConfig::default())?),
+            Scheme::WebSocket => {
+                let mut transport = WebSocketTransport::listen(at, self.websocket.clone())?;
+                if let Some(handler) = self.http.clone() {
+                    transport.serve_http(move |request| handler(request));
+                }
+                Box::new(transport)
+            }
+            #[cfg(feature = "webtransport")]
+            Scheme::WebTransport => self.webtransport.bind(at)?,
+            #[cfg(not(feature = "webtransport"))]
+            Scheme::WebTransport => return Err(Error::NoWebTransport),
+        })
     }
 
     /// Binds, and adds a player of this very process: server and client in one, or a game without a network if the server
@@ -156,15 +222,6 @@ impl ServerBuilder {
     }
 }
 
-fn bind(address: &Address, websocket: &WebSocketConfig) -> Result<Box<dyn Transport>, Error> {
-    let at = address.resolve()?.into();
-    Ok(match address.scheme {
-        Scheme::Udp => Box::new(UdpTransport::bind(at, UdpConfig::default())?),
-        Scheme::Tcp => Box::new(TcpTransport::listen(at, TcpConfig::default())?),
-        Scheme::WebSocket => Box::new(WebSocketTransport::listen(at, websocket.clone())?),
-    })
-}
-
 /// 32 bytes of secret randomness.
 pub(crate) fn seed() -> Result<[u8; 32], Error> {
     let mut seed = [0; 32];
@@ -186,6 +243,8 @@ pub struct Server {
     /// Whose snapshots wait.
     held: Vec<PlayerId>,
     beacon: Option<Beacon>,
+    #[cfg(feature = "webtransport")]
+    certificates: Option<crate::webtransport::Certificates>,
 }
 
 impl Server {
@@ -199,6 +258,9 @@ impl Server {
             transports: Vec::new(),
             memory: None,
             websocket: WebSocketConfig::default(),
+            http: None,
+            #[cfg(feature = "webtransport")]
+            webtransport: crate::web::Listening::default(),
             driver: Driver::default(),
             beacon: None,
         }
@@ -212,6 +274,13 @@ impl Server {
     /// Where it answers those who look for servers, if it does.
     pub fn discovery_address(&self) -> Option<SocketAddr> {
         self.beacon.as_ref().and_then(Beacon::local_address)
+    }
+
+    /// The hashes by which a client without the server's authority accepts the certificates of its WebTransport: of the one that is shown
+    /// now, and of the one after it. None if the server has a certificate of an authority, or no WebTransport.
+    #[cfg(feature = "webtransport")]
+    pub fn certificate_hashes(&self) -> Vec<crate::webtransport::CertificateHash> {
+        self.certificates.as_ref().map(|certificates| certificates.hashes()).unwrap_or_default()
     }
 
     /// What it is now, by the clock that everything here goes by.

@@ -39,7 +39,9 @@ pub const STALL: Micros = Micros::from_secs(2);
 
 const SUMMARY_WORDS: usize = 14;
 const ROOM_WORDS: usize = 10 + Text::WORDS;
-const PEER_WORDS: usize = 12 + Text::WORDS;
+const PEER_WORDS: usize = 12 + Text::WORDS + TRANSPORT_WORDS;
+/// Names of transports have 16 bytes.
+const TRANSPORT_WORDS: usize = 2;
 
 /// The server in ten figures, and a few that they are made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -106,6 +108,8 @@ pub struct RoomStats {
 pub struct PeerStats {
     /// The name of the player.
     pub name: String,
+    /// What carries its packets: `udp`, `tcp`, `websocket`, `webtransport`, `memory`, or `custom` for a transport of the game's own.
+    pub transport: String,
     /// The player.
     pub player: u32,
     /// The number of the room.
@@ -301,7 +305,8 @@ impl PeerStats {
             queue_depth: words[9],
             objects_held: words[10],
             objects_seen: words[11],
-            name: Text::read(&words[12..]),
+            name: Text::read(&words[12..12 + Text::WORDS]),
+            transport: Text::read(&words[12 + Text::WORDS..]),
         }
     }
 }

@@ -183,7 +183,7 @@ impl Batch {
     }
 
     /// Forgets the first `count` datagrams: they were sent.
-    pub(crate) fn consume(&mut self, count: usize) {
+    pub fn consume(&mut self, count: usize) {
         self.front = (self.front + count).min(self.end);
         if self.front == self.end {
             self.clear();

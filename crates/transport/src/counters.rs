@@ -73,12 +73,14 @@ impl Counters {
         }
     }
 
-    pub(crate) fn count_sent(&mut self, bytes: usize) {
+    /// Counts a datagram that was handed over.
+    pub fn count_sent(&mut self, bytes: usize) {
         self.sent_datagrams += 1;
         self.sent_bytes += bytes as u64;
     }
 
-    pub(crate) fn count_received(&mut self, bytes: usize) {
+    /// Counts a datagram that was received.
+    pub fn count_received(&mut self, bytes: usize) {
         self.received_datagrams += 1;
         self.received_bytes += bytes as u64;
     }

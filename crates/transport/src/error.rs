@@ -18,12 +18,8 @@ pub struct ConfigError {
     pub max: u64,
 }
 
-pub(crate) fn check_range(
-    field: &'static str,
-    value: usize,
-    min: usize,
-    max: usize,
-) -> Result<(), ConfigError> {
+/// Whether a setting is within its range; if not, the error that says so.
+pub fn check_range(field: &'static str, value: usize, min: usize, max: usize) -> Result<(), ConfigError> {
     if (min..=max).contains(&value) {
         return Ok(());
     }
@@ -120,7 +116,8 @@ pub enum TransportError {
 }
 
 impl TransportError {
-    pub(crate) fn system(operation: &'static str) -> impl FnOnce(io::Error) -> TransportError {
+    /// The error of an operation that the system refuses.
+    pub fn system(operation: &'static str) -> impl FnOnce(io::Error) -> TransportError {
         move |source| TransportError::System { operation, source }
     }
 }

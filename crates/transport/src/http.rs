@@ -106,6 +106,11 @@ impl Response {
         Response::new(status, "text/plain; charset=utf-8", text)
     }
 
+    /// An answer that says all by its status and fields, such as 304.
+    pub fn empty(status: u16) -> Response {
+        Response::new(status, "", "")
+    }
+
     /// The same with another header field. What a value must not contain becomes a space.
     #[must_use]
     pub fn with_field(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Response {
@@ -116,6 +121,11 @@ impl Response {
     /// Its status code.
     pub fn status(&self) -> u16 {
         self.status
+    }
+
+    /// Its header fields, besides those that every answer has.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.fields.iter().map(|(name, value)| (*name, &**value))
     }
 
     /// Its body.
@@ -130,9 +140,12 @@ impl Response {
     /// The head, as it is sent.
     pub(crate) fn head(&self) -> String {
         let mut head = status_line(self.status);
-        let length = self.body.as_bytes().len();
-        // Writing to a string does not fail.
-        let _ = write!(head, "Content-Type: {}\r\nContent-Length: {length}\r\n", self.content_type);
+        // These two never have a body, and a length would be that of the body which they stand for.
+        if !matches!(self.status, 204 | 304) {
+            let length = self.body.as_bytes().len();
+            // Writing to a string does not fail, here and below.
+            let _ = write!(head, "Content-Type: {}\r\nContent-Length: {length}\r\n", self.content_type);
+        }
         for (name, value) in &self.fields {
             let _ = write!(head, "{name}: {}\r\n", value.replace(|letter: char| letter.is_control(), " "));
         }
@@ -177,6 +190,16 @@ mod tests {
             "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 2\r\n\
              Location: /  Evil: yes\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
         );
+    }
+
+    #[test]
+    fn an_answer_without_a_body_has_no_length_either() {
+        let head = Response::empty(304).with_field("ETag", "\"a\"").head();
+        assert_eq!(
+            head,
+            "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
+        );
+        assert!(Response::text(200, "").head().contains("Content-Length: 0\r\n"));
     }
 
     #[test]

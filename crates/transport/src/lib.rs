@@ -18,6 +18,7 @@
 //! | [`conditioner`] | a bad line on purpose, around any of them |
 //! | [`link`], [`rng`] | the model of a bad line, and the randomness that a seed reproduces |
 //! | [`poll`] | sleeping until there is something to do |
+//! | [`toolkit`] | what transports in other crates are made with |
 //! | [`counters`], [`error`], [`limits`] | what is counted, what can go wrong, what nobody sets |
 //!
 //! `examples/udp_echo.rs` drives a server and a client over it.
@@ -40,6 +41,7 @@ mod stream;
 #[cfg(target_os = "linux")]
 mod sys;
 pub mod tcp;
+pub mod toolkit;
 pub mod transport;
 pub mod udp;
 pub mod websocket;

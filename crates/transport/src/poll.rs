@@ -35,18 +35,19 @@ impl Waker {
 }
 
 /// How long to sleep. A deadline that never comes still is looked at once a day.
-pub(crate) fn sleep_time(now: Micros, deadline: Micros) -> Duration {
+pub fn sleep_time(now: Micros, deadline: Micros) -> Duration {
     Duration::from_micros(deadline.since(now).0.min(86_400_000_000))
 }
 
-/// What peers in memory sleep on.
+/// What a transport without sockets of its own sleeps on: peers in memory, or a thread that hands datagrams over.
 #[derive(Debug, Default)]
-pub(crate) struct Bell {
+pub struct Bell {
     is_rung: Mutex<bool>,
     rung: Condvar,
 }
 
 impl Bell {
+    /// Ends the sleep that is going on, or else the next one.
     pub fn ring(&self) {
         *self.is_rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.rung.notify_one();
@@ -60,6 +61,7 @@ impl Bell {
         *is_rung = false;
     }
 
+    /// What rings it from another thread.
     pub fn waker(self: &Arc<Self>) -> Waker {
         Waker(Wake::Bell(Arc::clone(self)))
     }

@@ -55,7 +55,8 @@ impl PeerStatus {
         PeerStatus { state: PeerState::Connectionless, unsent_bytes: 0, room_bytes }
     }
 
-    pub(crate) fn closed() -> PeerStatus {
+    /// Of a peer to whom there is no connection.
+    pub fn closed() -> PeerStatus {
         PeerStatus { state: PeerState::Closed, unsent_bytes: 0, room_bytes: 0 }
     }
 }
@@ -201,7 +202,7 @@ impl<T: Transport + ?Sized> Transport for Box<T> {
 }
 
 /// Refuses a batch that could not hold what the transport may deliver.
-pub(crate) fn check_slots(batch: &Batch, mtu_bytes: usize) -> Result<(), TransportError> {
+pub fn check_slots(batch: &Batch, mtu_bytes: usize) -> Result<(), TransportError> {
     match batch.slot_bytes() {
         slot_bytes if slot_bytes < mtu_bytes => Err(TransportError::ShortSlots { slot_bytes, mtu_bytes }),
         _ => Ok(()),
@@ -209,7 +210,7 @@ pub(crate) fn check_slots(batch: &Batch, mtu_bytes: usize) -> Result<(), Transpo
 }
 
 /// Takes the first datagram out of a batch if it is too long, and says so.
-pub(crate) fn refuse_too_long(batch: &mut Batch, mtu_bytes: usize) -> Result<(), TransportError> {
+pub fn refuse_too_long(batch: &mut Batch, mtu_bytes: usize) -> Result<(), TransportError> {
     let Some(datagram) = batch.front_mut().filter(|datagram| datagram.bytes().len() > mtu_bytes) else {
         return Ok(());
     };

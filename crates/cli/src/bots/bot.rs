@@ -125,7 +125,7 @@ impl<'a, P: Playable> Bot<'a, P> {
         // A server that does not answer in one attempt is not there.
         config.connection.connect_retries = 0;
         config.is_headless = true;
-        let mut builder = Client::<P::Act>::builder().config(config);
+        let mut builder = self.recipe.config.client_builder(config);
         if let Some(line) = &self.recipe.line {
             builder = builder.bad_line(*line);
         }

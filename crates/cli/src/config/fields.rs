@@ -23,6 +23,8 @@ enum Allowed {
     Addresses,
     /// An address, or nothing.
     AddressOrNothing,
+    /// A hash of 32 bytes in base64, or nothing.
+    HashOrNothing,
     /// The name of a game.
     Game,
     /// Yes or no.
@@ -56,7 +58,7 @@ const SECTIONS: [(&str, &str); 6] = [
 ];
 
 /// All settings, in the order of the file.
-const FIELDS: [Field; 44] = [
+const FIELDS: [Field; 49] = [
     field(
         "server",
         "role",
@@ -81,7 +83,7 @@ const FIELDS: [Field; 44] = [
         "server",
         "bind",
         Addresses,
-        "Addresses to listen at instead, with their transports: [\"udp://0.0.0.0:7777\", \"ws://127.0.0.1:7778\", \"tcp://[::]:7777\"].",
+        "Addresses to listen at instead, with their transports: [\"udp://0.0.0.0:7777\", \"tcp://[::]:7777\"]. Browsers have http and webtransport.",
     ),
     field("server", "rooms", Whole(1, 1_000), "How many rooms."),
     field(
@@ -90,6 +92,25 @@ const FIELDS: [Field; 44] = [
         Words(&["polling", "dual"]),
         "polling: one thread does everything. dual: every transport has a thread of its own beside the game's.",
     ),
+    field(
+        "server",
+        "http",
+        AddressOrNothing,
+        "Where the page and its WebSocket are; empty for nowhere. Other than loopback addresses need connection.plain_websocket.",
+    ),
+    field(
+        "server",
+        "webtransport",
+        AddressOrNothing,
+        "Where WebTransport is, over UDP; empty for nowhere. [::] is every address of both families.",
+    ),
+    field(
+        "server",
+        "certificate",
+        Bytes(0, 4_096),
+        "The file with the certificate of WebTransport, in PEM; empty to make one that pages know by its hash.",
+    ),
+    field("server", "key", Bytes(0, 4_096), "The file with its key, in PEM."),
     field(
         "server",
         "metrics",
@@ -208,6 +229,12 @@ const FIELDS: [Field; 44] = [
     field("client", "name", Bytes(1, 64), "The name to be known by."),
     field(
         "client",
+        "certificate_hash",
+        HashOrNothing,
+        "The hash of the server's certificate for https:// addresses, as the server prints it; empty if an authority vouches for it.",
+    ),
+    field(
+        "client",
         "interp_delay",
         Number(0.05, 0.5),
         "How far behind the view of others is, in seconds; it grows on a bad connection.",
@@ -258,6 +285,7 @@ impl Allowed {
             (Address, Value::String(text)) => is_address(text),
             (AddressOrNothing, Value::String(text)) => text.is_empty() || is_address(text),
             (Addresses, Value::Array(list)) => list.iter().all(|address| Address.permits(address)),
+            (HashOrNothing, Value::String(text)) => text.is_empty() || is_hash(text),
             (Game, Value::String(text)) => games::find(text).is_ok(),
             (Bool, Value::Boolean(_)) | (False, Value::Boolean(false)) => true,
             _ => false,
@@ -276,11 +304,18 @@ impl fmt::Display for Allowed {
             Address => formatter.write_str("an address such as 127.0.0.1:7779"),
             AddressOrNothing => formatter.write_str("an address such as 127.0.0.1:7779, or \"\""),
             Addresses => formatter.write_str("addresses such as udp://0.0.0.0:7777"),
+            HashOrNothing => formatter.write_str("44 letters of base64, or \"\""),
             Game => write!(formatter, "{}", quoted(&games::ALL.map(|entry| entry.name))),
             Bool => formatter.write_str("true or false"),
             False => formatter.write_str("false"),
         }
     }
+}
+
+/// Whether a text is 32 bytes in base64.
+fn is_hash(text: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
+    text.len() == 44 && text.strip_suffix('=').is_some_and(|rest| rest.bytes().all(is_letter))
 }
 
 fn quoted(words: &[&str]) -> String {
@@ -310,7 +345,12 @@ pub fn check(config: &Config) -> Result<(), Wrong> {
             _ => {}
         }
     }
-    let (room, connection) = (&config.room, &config.connection);
+    let (room, connection, server) = (&config.room, &config.connection, &config.server);
+    if server.certificate.is_empty() != server.key.is_empty() {
+        let (missing, given) =
+            if server.key.is_empty() { ("key", "certificate") } else { ("certificate", "key") };
+        return wrong("server", missing, &"\"\"", format!("a file, since there is server.{given}"));
+    }
     if room.tick_rate % room.send_rate != 0 {
         let divisors = (1..=room.tick_rate).filter(|rate| room.tick_rate % rate == 0);
         let divisors: Vec<String> = divisors.map(|rate| rate.to_string()).collect();

@@ -5,7 +5,9 @@ use netloom::replica::client::PredictConfig;
 use netloom::replica::server::Heartbeat;
 use netloom::session::lobby::DuplicateNames;
 use netloom::transport::WebSocketConfig;
-use netloom::{Address, Scheme};
+#[cfg(feature = "webtransport")]
+use netloom::webtransport::Certificates;
+use netloom::{Address, ClientBuilder, Scheme};
 use netloom_proto::Security;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -24,14 +26,45 @@ impl Config {
     }
 
     /// Where to listen.
-    pub fn addresses(&self) -> Vec<String> {
-        match &self.server.bind[..] {
+    pub fn addresses(&self) -> Result<Vec<Address>, String> {
+        let server = &self.server;
+        let parse = |text: &String| text.parse::<Address>().map_err(|error| error.to_string());
+        let mut addresses = match &server.bind[..] {
             [] => {
-                let host = self.server.address.clone();
-                vec![Address { scheme: Scheme::Udp, host, port: self.server.port as u16 }.to_string()]
+                let (host, port) = (server.address.clone(), server.port as u16);
+                vec![Address { scheme: Scheme::Udp, host, port }]
             }
-            bind => bind.to_vec(),
+            bind => bind.iter().map(parse).collect::<Result<_, _>>()?,
+        };
+        for (text, scheme) in
+            [(&server.http, Scheme::WebSocket), (&server.webtransport, Scheme::WebTransport)]
+        {
+            if !text.is_empty() {
+                addresses.push(Address { scheme, ..parse(text)? });
+            }
         }
+        Ok(addresses)
+    }
+
+    /// What WebTransport shows.
+    #[cfg(feature = "webtransport")]
+    pub fn certificates(&self) -> Result<Certificates, String> {
+        let server = &self.server;
+        let certificates = match (&*server.certificate, &*server.key) {
+            ("", "") => Certificates::self_signed(&["localhost", "127.0.0.1", "::1"]),
+            (certificate, key) => Certificates::from_files(certificate.as_ref(), key.as_ref()),
+        };
+        certificates.map_err(|error| error.to_string())
+    }
+
+    /// What clients of this command are built from.
+    pub fn client_builder(&self, config: ClientConfig) -> ClientBuilder {
+        let builder = ClientBuilder::default().config(config);
+        #[cfg(feature = "webtransport")]
+        if let Ok(hash) = self.client.certificate_hash.parse() {
+            return builder.trust(netloom::webtransport::Trust::Hashes(vec![hash]));
+        }
+        builder
     }
 
     /// How transports are driven.

@@ -107,7 +107,7 @@ fn draw(picture: &mut Frame<'_>, board: &Board) {
             .block(Block::bordered().title(title));
         picture.render_widget(graph, area);
     }
-    let widths = [8, 24, 6, 9, 10, 8, 10, 12].map(Constraint::Length);
+    let widths = [8, 24, 6, 13, 9, 10, 8, 10, 12].map(Constraint::Length);
     let table = Table::new(peers(&board.page).into_iter().map(Row::new), widths)
         .header(Row::new(PEER_COLUMNS).bold())
         .block(Block::bordered().title("peers, the slowest first"));

@@ -16,6 +16,8 @@ pub fn command(arguments: &[&str]) -> Command {
             command.env_remove(name);
         }
     }
+    // Many servers run beside each other in tests: none has a fixed port that it was not told.
+    command.env("NETLOOM_SERVER_HTTP", "").env("NETLOOM_SERVER_WEBTRANSPORT", "");
     command.args(arguments);
     command
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
+use netloom_proto::limits::DATAGRAM_MAX;
 use netloom_transport::{Batch, Counters, PeerAddress, PeerState, Transport, TransportError, TransportEvent};
 use netloom_wire::Micros;
 
@@ -27,7 +28,8 @@ pub(super) struct Lane {
 impl Lane {
     pub fn new(transport: Box<dyn Transport>) -> Result<Lane, TransportError> {
         let capabilities = transport.capabilities();
-        let batch = Batch::new(BATCH, capabilities.mtu_bytes)?;
+        // What this side may send is one thing, what the other may is another.
+        let batch = Batch::new(BATCH, capabilities.mtu_bytes.max(DATAGRAM_MAX))?;
         let is_stream = capabilities.reliable && capabilities.ordered;
         Ok(Lane { transport, batch, is_stream, open: BTreeSet::new() })
     }

@@ -139,7 +139,12 @@ fn peers(page: &mut Page, peers: &[PeerStats]) {
         for peer in peers {
             page.sample(
                 name,
-                &[("player", &peer.player), ("name", &peer.name), ("room", &peer.room)],
+                &[
+                    ("player", &peer.player),
+                    ("name", &peer.name),
+                    ("room", &peer.room),
+                    ("transport", &peer.transport),
+                ],
                 figure(peer),
             );
         }

@@ -11,6 +11,7 @@ use netloom_wire::Micros;
 
 use super::row::{Text, word};
 use super::{PEER_WORDS, ROOM_WORDS, STATS_INTERVAL, Stats, Summary};
+use crate::line::untagged;
 
 /// What was known when rows were written last, to see what changed since.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct Recorder {
     bytes: Traffic,
     sends: u64,
     peers: BTreeMap<PlayerId, Traffic>,
+    /// What the transports are called, by number.
+    transports: Vec<&'static str>,
 }
 
 /// Bytes sent and received so far.
@@ -39,7 +42,7 @@ impl Traffic {
 }
 
 impl Recorder {
-    pub fn new(stats: Arc<Stats>) -> Recorder {
+    pub fn new(stats: Arc<Stats>, transports: Vec<&'static str>) -> Recorder {
         Recorder {
             stats,
             written: Micros::ZERO,
@@ -47,6 +50,7 @@ impl Recorder {
             bytes: Traffic::default(),
             sends: 0,
             peers: BTreeMap::new(),
+            transports,
         }
     }
 
@@ -77,7 +81,7 @@ impl Recorder {
     fn write(&mut self, session: &Session, counters: &Counters, seconds: f64) {
         self.write_summary(session, counters, seconds);
         self.stats.rooms.write(session.rooms().map(room_words));
-        let peers = &mut self.peers;
+        let (peers, transports) = (&mut self.peers, &self.transports);
         let rows = session.rooms().flat_map(|room| room.players().map(move |player| (room, player)));
         self.stats.peers.write(rows.filter_map(|(room, player)| {
             let stats = session.stats_of(player.id)?;
@@ -100,7 +104,11 @@ impl Recorder {
                 progress.map_or(0, |progress| progress.held as u64),
                 progress.map_or(0, |progress| progress.total as u64),
             ]);
-            Text::write(player.name, &mut words[12..]);
+            let transport = session.address_of(player.id).map(|address| untagged(address).0);
+            let transport = transport.and_then(|number| transports.get(number)).copied().unwrap_or_default();
+            let (name, carrier) = words[12..].split_at_mut(Text::WORDS);
+            Text::write(player.name, name);
+            Text::write(transport, carrier);
             Some(words)
         }));
         self.peers.retain(|player, _| session.peer_of(*player).is_some());

@@ -26,11 +26,14 @@ pub enum Carrier {
     Udp,
     Tcp,
     WebSocket,
+    #[cfg(feature = "webtransport")]
+    WebTransport,
 }
 
 impl Carrier {
-    pub fn is_stream(self) -> bool {
-        matches!(self, Carrier::Tcp | Carrier::WebSocket)
+    /// Whether there is a connection that ends with an address: other datagrams find their way from anywhere.
+    pub fn has_connections(self) -> bool {
+        !matches!(self, Carrier::Memory | Carrier::Udp)
     }
 }
 
@@ -104,6 +107,8 @@ pub struct Rig {
     pub players: Vec<Player>,
     network: MemoryNetwork,
     server_events: Vec<ServerEvent>,
+    #[cfg(feature = "webtransport")]
+    trust: netloom::webtransport::Trust,
 }
 
 impl Rig {
@@ -122,19 +127,42 @@ impl Rig {
             Carrier::Udp => builder.listen("udp://127.0.0.1:0"),
             Carrier::Tcp => builder.listen("tcp://127.0.0.1:0"),
             Carrier::WebSocket => builder.listen("ws://127.0.0.1:0"),
+            #[cfg(feature = "webtransport")]
+            Carrier::WebTransport => builder.listen("https://127.0.0.1:0"),
         };
-        let server = builder.bind().unwrap().spawn().unwrap();
+        let server = builder.bind().unwrap();
+        #[cfg(feature = "webtransport")]
+        let trust = netloom::webtransport::Trust::Hashes(server.certificate_hashes());
+        let server = server.spawn().unwrap();
         let address = match server.local_addresses() {
             [] => PeerAddress::Memory(0),
             [address, ..] => address.resolve().unwrap().into(),
         };
-        Rig { way, server: Some(server), address, players: Vec::new(), network, server_events: Vec::new() }
+        Rig {
+            way,
+            server: Some(server),
+            address,
+            players: Vec::new(),
+            network,
+            server_events: Vec::new(),
+            #[cfg(feature = "webtransport")]
+            trust,
+        }
     }
 
     /// Clients of a server that runs elsewhere.
     pub fn apart(way: Way, address: PeerAddress) -> Rig {
         let network = MemoryNetwork::new(MemoryConfig::default()).unwrap();
-        Rig { way, server: None, address, players: Vec::new(), network, server_events: Vec::new() }
+        Rig {
+            way,
+            server: None,
+            address,
+            players: Vec::new(),
+            network,
+            server_events: Vec::new(),
+            #[cfg(feature = "webtransport")]
+            trust: netloom::webtransport::Trust::System,
+        }
     }
 
     /// A client of this name, which begins to connect.
@@ -147,7 +175,7 @@ impl Rig {
     }
 
     pub fn join_by(&mut self, builder: ClientBuilder) -> usize {
-        let dial = dialer(self.way.carrier, self.address, self.network.clone());
+        let dial = self.dialer();
         let switch = Switch::default();
         let plug = Plug::new(dial, self.address, switch.clone());
         let client =
@@ -242,13 +270,24 @@ impl Drop for Rig {
 /// What makes transports to a server.
 pub type Dial = Box<dyn FnMut() -> Box<dyn Transport> + Send>;
 
-pub fn dialer(carrier: Carrier, server: PeerAddress, network: MemoryNetwork) -> Dial {
-    Box::new(move || match carrier {
-        Carrier::Memory => Box::new(network.join().unwrap()),
-        Carrier::Udp => Box::new(UdpTransport::connect(server, UdpConfig::default()).unwrap()),
-        Carrier::Tcp => Box::new(TcpTransport::connect(server, TcpConfig::default()).unwrap()),
-        Carrier::WebSocket => {
-            Box::new(WebSocketTransport::connect(server, WebSocketConfig::default()).unwrap())
-        }
-    })
+impl Rig {
+    fn dialer(&self) -> Dial {
+        let (carrier, server, network) = (self.way.carrier, self.address, self.network.clone());
+        #[cfg(feature = "webtransport")]
+        let trust = self.trust.clone();
+        Box::new(move || match carrier {
+            Carrier::Memory => Box::new(network.join().unwrap()),
+            Carrier::Udp => Box::new(UdpTransport::connect(server, UdpConfig::default()).unwrap()),
+            Carrier::Tcp => Box::new(TcpTransport::connect(server, TcpConfig::default()).unwrap()),
+            Carrier::WebSocket => {
+                Box::new(WebSocketTransport::connect(server, WebSocketConfig::default()).unwrap())
+            }
+            #[cfg(feature = "webtransport")]
+            Carrier::WebTransport => {
+                use netloom::webtransport::{WebTransport, WebTransportConfig};
+                let config = WebTransportConfig::default();
+                Box::new(WebTransport::connect("localhost", server, config, &trust).unwrap())
+            }
+        })
+    }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use netloom::transport::{
-    Batch, Capabilities, CloseReason, Counters, PeerAddress, PeerStatus, Transport, TransportError,
-    TransportEvent, Waker,
+    Batch, Capabilities, CloseReason, Counters, PeerAddress, PeerState, PeerStatus, Transport,
+    TransportError, TransportEvent, Waker,
 };
 use netloom::wire::Micros;
 
@@ -35,7 +35,7 @@ impl Switch {
         self.0.is_deaf.store(true, Ordering::SeqCst);
     }
 
-    /// The machine gets another address: sockets are bound anew, and streams break.
+    /// The machine gets another address: sockets are bound anew, and connections break.
     pub fn change_address(&self) {
         self.0.moves.fetch_add(1, Ordering::SeqCst);
     }
@@ -65,11 +65,12 @@ impl Plug {
         if std::mem::replace(&mut self.moves, moves) == moves {
             return;
         }
-        if self.capabilities().reliable {
+        if self.status(self.server).state != PeerState::Connectionless {
             self.inner.disconnect(self.server);
             let reason = CloseReason::Broken(io::ErrorKind::ConnectionReset);
             self.events.push_back(TransportEvent::Closed { peer: self.server, reason });
-        } else {
+        }
+        if !self.capabilities().reliable {
             self.inner = (self.dial)();
         }
     }

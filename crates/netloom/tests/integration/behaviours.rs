@@ -187,7 +187,7 @@ pub fn a_change_of_address_costs_no_seat(way: Way) {
     let player = rig.players[alice].client.player().expect("a seat");
     let before = rig.ask(move |server| server.address_of(player));
     rig.players[alice].switch.change_address();
-    if way.carrier.is_stream() {
+    if way.carrier.has_connections() {
         rig.until_event(alice, "the old seat", |event| {
             matches!(event, ClientEvent::Welcomed { is_resumed: true, .. })
         });
@@ -197,7 +197,11 @@ pub fn a_change_of_address_costs_no_seat(way: Way) {
         now.is_some() && now != before
     });
     let has_noticed = rig.players[alice].has(|event| matches!(event, ClientEvent::Lost { .. }));
-    assert_eq!(has_noticed, way.carrier.is_stream(), "datagrams are followed, streams are made anew");
+    assert_eq!(
+        has_noticed,
+        way.carrier.has_connections(),
+        "datagrams are followed, connections are made anew"
+    );
     assert_eq!(rig.players[alice].client.player(), Some(player));
     rig.players[alice].keys = Keys { x: 1, y: 0 };
     rig.until("a walk", |rig| {

@@ -20,6 +20,11 @@ macro_rules! over_every_way {
                 websocket_polling WebSocket Polling,
                 websocket_dual_loop WebSocket DualLoop,
             }
+            #[cfg(feature = "webtransport")]
+            over_every_way! { @ways $behaviour
+                webtransport_polling WebTransport Polling,
+                webtransport_dual_loop WebTransport DualLoop,
+            }
         })*
     };
     (@ways $behaviour:ident $($test:ident $carrier:ident $driver:ident,)*) => {

@@ -48,7 +48,7 @@ pub enum Origins {
 
 impl Origins {
     /// The first text in a list that is no origin.
-    pub(super) fn first_wrong(&self) -> Option<&str> {
+    pub fn first_wrong(&self) -> Option<&str> {
         let Origins::List(origins) = self else {
             return None;
         };
@@ -63,7 +63,7 @@ impl Origins {
     }
 
     /// The same with what depends on the address decided.
-    pub(super) fn at(self, local: PeerAddress) -> Origins {
+    pub fn at(self, local: PeerAddress) -> Origins {
         match self {
             Origins::ByAddress if local.to_socket_addr().ip().is_loopback() => Origins::Any,
             Origins::ByAddress => Origins::SameHost,
@@ -71,7 +71,8 @@ impl Origins {
         }
     }
 
-    fn allow(&self, origin: &str, host: &str) -> bool {
+    /// Whether a page of this origin may connect to this host, as the request names them.
+    pub fn allow(&self, origin: &str, host: &str) -> bool {
         match self {
             Origins::Any => true,
             Origins::List(origins) => origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin)),

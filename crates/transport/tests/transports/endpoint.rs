@@ -15,8 +15,9 @@ struct Node {
 }
 
 impl Node {
-    fn new(listen: Option<ListenConfig>, seed: u8) -> Node {
-        let endpoint = Endpoint::new(Config::default(), listen, [seed; 32]).unwrap();
+    fn new(rig: &Rig, listen: Option<ListenConfig>, seed: u8) -> Node {
+        let mtu = rig.server.capabilities().mtu_bytes.min(Config::default().mtu);
+        let endpoint = Endpoint::new(Config { mtu, ..Config::default() }, listen, [seed; 32]).unwrap();
         let batch = Batch::new(64, endpoint.config().mtu).unwrap();
         Node { endpoint, batch, connected: Vec::new(), messages: Vec::new(), is_ended: false }
     }
@@ -96,8 +97,15 @@ fn over_websocket_connections_are_made_carry_every_channel_and_end() {
 }
 
 #[test]
+fn over_webtransport_connections_are_made_carry_every_channel_and_end() {
+    for rig in [rig::webtransport(), rig::webtransport_v6()] {
+        connections_are_made_carry_every_channel_and_end(rig);
+    }
+}
+
+#[test]
 fn on_a_mobile_line_connections_are_made_carry_every_channel_and_end() {
-    for rig in [rig::memory(), rig::udp(), rig::tcp(), rig::websocket()] {
+    for rig in [rig::memory(), rig::udp(), rig::tcp(), rig::websocket(), rig::webtransport()] {
         connections_are_made_carry_every_channel_and_end(rig::on_a_line(rig, "4G"));
     }
 }
@@ -105,8 +113,8 @@ fn on_a_mobile_line_connections_are_made_carry_every_channel_and_end() {
 fn connections_are_made_carry_every_channel_and_end(mut rig: Rig) {
     let to = rig.server.local_address().to_socket_addr();
     let mut scene = Scene {
-        server: Node::new(Some(ListenConfig::default()), 0),
-        clients: (1..=3).map(|seed| (Node::new(None, seed), rig.client())).collect(),
+        server: Node::new(&rig, Some(ListenConfig::default()), 0),
+        clients: (1..=3).map(|seed| (Node::new(&rig, None, seed), rig.client())).collect(),
     };
     for (node, _) in &mut scene.clients {
         node.endpoint.connect(Micros::ZERO, to, None).unwrap();

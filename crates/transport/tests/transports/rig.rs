@@ -8,6 +8,8 @@ use netloom_transport::{
     preset,
 };
 
+use netloom_webtransport::{Certificates, Trust, WebTransport, WebTransportConfig};
+
 /// Far beyond what any of this takes, even on a busy machine.
 const PATIENCE: Micros = Micros::from_secs(30);
 
@@ -131,6 +133,27 @@ pub fn websocket() -> Rig {
 
 pub fn websocket_v6() -> Rig {
     websocket_at("[::1]:0")
+}
+
+fn webtransport_at(bind: &str) -> Rig {
+    let config = WebTransportConfig::default();
+    let certificates = Certificates::self_signed(&["localhost"]).unwrap();
+    let server = WebTransport::listen(address(bind), config.clone(), &certificates).unwrap();
+    let trust = Trust::Hashes(certificates.hashes());
+    let connect = move |server| WebTransport::connect("localhost", server, config.clone(), &trust).unwrap();
+    Rig::new(Box::new(server), Box::new(move |server| Box::new(connect(server))))
+}
+
+pub fn webtransport() -> Rig {
+    webtransport_at("127.0.0.1:0")
+}
+
+pub fn webtransport_v6() -> Rig {
+    webtransport_at("[::1]:0")
+}
+
+pub fn conditioned_webtransport() -> Rig {
+    on_a_line(webtransport(), "none")
 }
 
 /// Both ends behind the line of this name.

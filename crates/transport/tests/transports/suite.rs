@@ -44,6 +44,24 @@ suite!(
     ]
 );
 
+// QUIC allocates for every packet; what it may keep is tested where it is bounded.
+suite!(
+    [webtransport, webtransport_v6, conditioned_webtransport]
+    [
+        a_datagram_comes_back,
+        a_batch_arrives_whole_with_its_senders_address,
+        an_empty_datagram_is_a_datagram,
+        every_client_gets_its_own_answer,
+        a_datagram_longer_than_the_mtu_is_refused_and_those_behind_it_are_sent,
+        slots_shorter_than_the_mtu_are_refused,
+        a_peer_that_vanishes_leaves_the_others_served,
+        nobody_at_an_address_is_counted_and_no_error,
+        an_arrival_ends_a_wait,
+        a_waker_ends_a_wait,
+        a_deadline_ends_a_wait
+    ]
+);
+
 fn echo(server: &mut dyn Transport, now: Micros, batch: &mut Batch) {
     // What was received is what is sent, in place: the batch is the only buffer.
     server.receive(now, batch).unwrap();

@@ -1,0 +1,109 @@
+//! Puts the pages and the JavaScript SDK into the program.
+//!
+//! A server that is one file has no folder to get lost, and a path that is not in the table cannot be asked for. So the folders are
+//! walked when the program is built, and every file becomes a row: its path, its type, its bytes plain and packed, its tag.
+//!
+//! ```text
+//!   pages/index.html             ──▶  /
+//!   pages/page.js                ──▶  /page.js
+//!   bindings/js/src/index.js     ──▶  /netloom/index.js          without src/node, which browsers cannot run
+//! ```
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+fn main() {
+    let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("Cargo sets it"));
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("Cargo sets it"));
+    let mut files = Vec::new();
+    collect(&here.join("pages"), "", &[], &mut files);
+    collect(&here.join("../../bindings/js/src"), "/netloom", &["node"], &mut files);
+    files.sort();
+    let mut table = String::from("&[\n");
+    for (number, (path, file)) in files.iter().enumerate() {
+        let bytes = std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let kind = content_type(file);
+        let packed = packed(&bytes).filter(|packed| is_text(kind) && packed.len() < bytes.len());
+        let packed = packed.map(|packed| {
+            let file = out.join(format!("page-{number}.gz"));
+            std::fs::write(&file, packed).expect("the folder of build output can be written to");
+            format!("include_bytes!({file:?})")
+        });
+        let packed = packed.map_or(String::from("None"), |packed| format!("Some({packed})"));
+        let (tag, file) = (hash(&bytes), file.canonicalize().expect("it was read"));
+        writeln!(
+            table,
+            "Page {{ path: {path:?}, content_type: {kind:?}, tag: \"{tag:016x}\", plain: include_bytes!({file:?}), packed: {packed} }},"
+        )
+        .expect("a string takes everything");
+    }
+    table.push(']');
+    std::fs::write(out.join("pages.rs"), table).expect("the folder of build output can be written to");
+}
+
+/// The files of a folder and of those in it, if there is one, each with the path that it is asked for by.
+fn collect(folder: &Path, path: &str, without: &[&str], files: &mut Vec<(String, PathBuf)>) {
+    // A folder that does not exist is watched, too: it may come.
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries {
+        let entry = entry.expect("a folder can be read to its end");
+        let name = entry.file_name().into_string().expect("names in pages are plain text");
+        if name.starts_with('.') || without.contains(&&*name) {
+            continue;
+        }
+        assert!(
+            name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)),
+            "{}: a name with letters that are written differently in addresses",
+            entry.path().display()
+        );
+        match (entry.path().is_dir(), &*name) {
+            (true, _) => collect(&entry.path(), &format!("{path}/{name}"), without, files),
+            (false, "index.html") => files.push((format!("{path}/"), entry.path())),
+            (false, _) => files.push((format!("{path}/{name}"), entry.path())),
+        }
+    }
+}
+
+fn content_type(file: &Path) -> &'static str {
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js" | "mjs") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("json" | "map") => "application/json",
+        Some("webmanifest") => "application/manifest+json",
+        Some("svg") => "image/svg+xml",
+        Some("txt" | "md" | "ts") => "text/plain; charset=utf-8",
+        Some("png") => "image/png",
+        Some("ico") => "image/x-icon",
+        Some("webp") => "image/webp",
+        Some("woff2") => "font/woff2",
+        Some("wasm") => "application/wasm",
+        Some("ogg") => "audio/ogg",
+        _ => "application/octet-stream",
+    }
+}
+
+/// Whether packing such a file is worth trying.
+fn is_text(content_type: &str) -> bool {
+    ["text/", "application/json", "application/manifest", "image/svg", "application/wasm"]
+        .iter()
+        .any(|kind| content_type.starts_with(kind))
+}
+
+fn packed(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes).ok()?;
+    encoder.finish().ok()
+}
+
+/// FNV-1a: tells one content from another, which is all that a tag is for.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
