@@ -46,8 +46,12 @@ export class Codes {
     this.others = read(OTHERS);
   }
 
-  /** The set that every implementation holds. */
+  /** The set that every implementation holds; made once, when it is first needed. */
   static generic() {
-    return new Codes(genericCodeBytes());
+    generic ??= new Codes(genericCodeBytes());
+    return generic;
   }
 }
+
+/** @type {Codes | undefined} */
+let generic;
