@@ -1,5 +1,5 @@
-// How long a frame takes in which 1,000 objects are interpolated: `node bench/interpolate.js`. Every object moves and
-// turns, and snapshots of all of them come twenty times a second between the frames.
+// How long a frame takes in which 1,000 objects are interpolated: `node bench/interpolate.js`. Every object
+// moves and turns, and snapshots of all of them come twenty times a second between the frames.
 import { Interpolator } from "../src/replica/view/interpolate.js";
 import { report } from "./report.js";
 

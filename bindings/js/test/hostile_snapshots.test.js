@@ -1,4 +1,5 @@
-// Whatever a server sends, a client stays whole: bad bytes are refused, and nothing hangs or grows without bound.
+// Whatever a server sends, a client stays whole: bad bytes are refused, and nothing hangs or grows without
+// bound.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ByteReader } from "../src/wire/bytes.js";
@@ -62,7 +63,11 @@ function checkWhole(world, at) {
     assert.ok(object.states.count >= 1 && object.states.count <= 32, at);
     for (const field of object.class.fields) {
       const value = object.value(field.index);
-      if (Array.isArray(value)) assert.ok(value.every((part) => typeof part !== "number" || Number.isFinite(part)), at);
+      if (Array.isArray(value))
+        assert.ok(
+          value.every((part) => typeof part !== "number" || Number.isFinite(part)),
+          at,
+        );
     }
   }
   assert.ok(world.slots.length <= 65535 && world.refusals.length <= 64 && world.mismatches.length <= 64, at);
@@ -103,9 +108,14 @@ test("random bytes are refused or say little", () => {
 test("the largest claims cost no more than their bytes", () => {
   const world = new World({ classes: CLASSES });
   // 65,535 updates, 255 enters or leaves, of which none is there.
-  for (const head of [[16, 0xff, 0xff, 3], [8, 0xff, 1], [4, 0xff, 1]]) {
+  for (const head of [
+    [16, 0xff, 0xff, 3],
+    [8, 0xff, 1],
+    [4, 0xff, 1],
+  ]) {
     const start = performance.now();
-    for (let round = 0; round < 1000; round++) world.handleSnapshot(Uint8Array.of(round, round >> 8, ...head));
+    for (let round = 0; round < 1000; round++)
+      world.handleSnapshot(Uint8Array.of(round, round >> 8, ...head));
     assert.equal(world.error, "UnexpectedEnd");
     assert.ok(performance.now() - start < 2000, "a thousand of them");
   }
@@ -116,7 +126,9 @@ test("decoders throw nothing but WireError, whatever the bits are", () => {
   const noise = new Noise(4);
   const update = new UpdateReader(Codes.generic());
   const entry = new EntryReader();
-  const given = vectors("replica_update").filter(({ error }) => !error).map((each) => each.given);
+  const given = vectors("replica_update")
+    .filter(({ error }) => !error)
+    .map((each) => each.given);
   const wire = (/** @type {() => void} */ read) => {
     try {
       read();
@@ -140,7 +152,9 @@ test("decoders throw nothing but WireError, whatever the bits are", () => {
 
 test("mutated entries and updates of the golden vectors are refused or valid", () => {
   const noise = new Noise(12);
-  const entries = vectors("replica_entry").filter(({ error }) => !error).map(({ hex }) => fromHex(hex));
+  const entries = vectors("replica_entry")
+    .filter(({ error }) => !error)
+    .map(({ hex }) => fromHex(hex));
   for (let round = 0; round < 20000; round++) {
     const world = new World({ classes: CLASSES });
     const entry = mutated(noise.pick(entries), noise);

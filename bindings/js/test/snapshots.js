@@ -16,7 +16,14 @@ export const CLASSES = new ClassTable([
   ]),
   new Schema("board", [
     { name: "said", kind: "text", bytesMax: 100, delivery: "reliable" },
-    { name: "orders", kind: "array", element: { kind: "int", min: 0, max: 6 }, countMax: 30, flags: 3, delivery: "reliable" },
+    {
+      name: "orders",
+      kind: "array",
+      element: { kind: "int", min: 0, max: 6 },
+      countMax: 30,
+      flags: 3,
+      delivery: "reliable",
+    },
     { name: "level", kind: "int", min: 0, max: 100 },
   ]),
 ]);
@@ -63,7 +70,10 @@ export function snapshot(tick, enters, leaves = []) {
  * @param {ByteWriter} writer
  * @param {Told} told
  */
-function writeEntry(writer, { slot, generation = 0, x, rotation, level = 0, parent = null, isOwned = false, jumpAge }) {
+function writeEntry(
+  writer,
+  { slot, generation = 0, x, rotation, level = 0, parent = null, isOwned = false, jumpAge },
+) {
   const isBoard = x === undefined;
   writer.u8(isBoard ? 1 : 0);
   writer.u8((isOwned ? 1 : 0) | (parent === null ? 0 : 4));

@@ -58,7 +58,7 @@ class Game {
 
 /** A mover that goes a metre a tick from tick 1000 on, as the view should show it. */
 const walk = (/** @type {number} */ tick) => snapshot(tick, [{ slot: 0, x: tick - 1000 }]);
-const walked = (/** @type {View} */ { time }) => (Number(time) / INTERVAL) - 1000;
+const walked = (/** @type {View} */ { time }) => Number(time) / INTERVAL - 1000;
 
 test("a walker is shown where it was at view time", () => {
   const game = new Game();
@@ -66,7 +66,10 @@ test("a walker is shown where it was at view time", () => {
   game.run(120);
   for (let frame = 0; frame < 120; frame++) {
     game.frame();
-    assert.ok(Math.abs(Number(game.x(0)) - walked(game.view)) < 0.02, `${game.x(0)}, not ${walked(game.view)}`);
+    assert.ok(
+      Math.abs(Number(game.x(0)) - walked(game.view)) < 0.02,
+      `${game.x(0)}, not ${walked(game.view)}`,
+    );
     assert.equal(game.view.sourceOf(0), "between");
   }
 });
@@ -116,7 +119,10 @@ test("a jump is shown as one, however often the server marks it", () => {
     const x = Number(game.x(0));
     const expected = walked(game.view) + (walked(game.view) < 40 ? 0 : 200);
     // In the interval before the jump it stands where it was.
-    assert.ok(Math.abs(x - expected) < 0.05 || (walked(game.view) > 39 && walked(game.view) < 40), `${x}, ${expected}`);
+    assert.ok(
+      Math.abs(x - expected) < 0.05 || (walked(game.view) > 39 && walked(game.view) < 40),
+      `${x}, ${expected}`,
+    );
   }
 });
 
@@ -124,7 +130,9 @@ test("what left is shown until the view gets there, and its slot shows the next 
   const game = new Game();
   game.send = (tick) => {
     if (tick < 1060) return walk(tick);
-    return tick === 1060 ? snapshot(tick, [], [{ slot: 0 }]) : snapshot(tick, [], [{ slot: 0, age: tick - 1060 }]);
+    return tick === 1060
+      ? snapshot(tick, [], [{ slot: 0 }])
+      : snapshot(tick, [], [{ slot: 0, age: tick - 1060 }]);
   };
   let last = 0;
   let hasLeftWorld = false;
@@ -153,7 +161,11 @@ test("a slot that changes hands faster than anybody looks keeps nothing of it", 
 
 test("a passenger is shown on its carrier", () => {
   const game = new Game();
-  game.send = (tick) => snapshot(tick, [{ slot: 0, x: tick - 1000 }, { slot: 1, x: 2, parent: 0 }]);
+  game.send = (tick) =>
+    snapshot(tick, [
+      { slot: 0, x: tick - 1000 },
+      { slot: 1, x: 2, parent: 0 },
+    ]);
   game.run(150);
   assert.ok(Math.abs(Number(game.x(1)) - walked(game.view) - 2) < 0.03);
   assert.deepEqual(game.view.sampleLocally(1)?.position, [2, 0, 0]);
@@ -161,12 +173,20 @@ test("a passenger is shown on its carrier", () => {
 
 test("objects without a place are not shown, and each gives those that are", () => {
   const game = new Game();
-  game.send = (tick) => snapshot(tick, [{ slot: 0, x: 1 }, { slot: 1, level: 3 }, { slot: 2, x: 5 }]);
+  game.send = (tick) =>
+    snapshot(tick, [
+      { slot: 0, x: 1 },
+      { slot: 1, level: 3 },
+      { slot: 2, x: 5 },
+    ]);
   game.run(30);
   /** @type {[number, number][]} */
   const seen = [];
   game.view.each((alias, { position }) => seen.push([alias, position[0]]));
-  assert.deepEqual(seen, [[0, 1], [2, 5]]);
+  assert.deepEqual(seen, [
+    [0, 1],
+    [2, 5],
+  ]);
   assert.equal(game.view.sample(1), null);
 });
 
@@ -225,7 +245,10 @@ test("events are given once, in order, and not before their time", () => {
     const noise = new Noise(seed);
     /** @type {ViewEvents<number>} */
     const events = new ViewEvents({ waitingMax: 64 });
-    const times = Array.from({ length: 60 }, () => ({ time: noise.below(1000), isAtView: noise.below(2) === 0 }));
+    const times = Array.from({ length: 60 }, () => ({
+      time: noise.below(1000),
+      isAtView: noise.below(2) === 0,
+    }));
     times.forEach(({ time, isAtView }, number) => assert.ok(events.push(0, time, isAtView, number)));
     /** @type {number[]} */
     const given = [];
@@ -238,7 +261,10 @@ test("events are given once, in order, and not before their time", () => {
       }
     }
     const due = (/** @type {number} */ number) => (times[number].isAtView ? times[number].time : -1);
-    assert.deepEqual(given, times.map((_, number) => number).sort((a, b) => due(a) - due(b) || a - b));
+    assert.deepEqual(
+      given,
+      times.map((_, number) => number).sort((a, b) => due(a) - due(b) || a - b),
+    );
   }
 });
 

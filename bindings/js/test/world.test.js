@@ -38,7 +38,14 @@ test("the newest states are kept in whatever order they come", () => {
 
 test("objects are seen by name, and what others may not see is undefined", () => {
   const world = worldOf();
-  assert.ok(world.handleSnapshot(snapshot(5, [{ slot: 2, x: 3.5, isOwned: true }, { slot: 9, level: 7 }])));
+  assert.ok(
+    world.handleSnapshot(
+      snapshot(5, [
+        { slot: 2, x: 3.5, isOwned: true },
+        { slot: 9, level: 7 },
+      ]),
+    ),
+  );
   const mover = world.object(aliasOf(2, 0));
   assert.deepEqual(mover?.value("position"), [3.5, 0, 0]);
   assert.deepEqual(mover?.value("rotation"), [0, 0, 0, 1]);
@@ -47,15 +54,30 @@ test("objects are seen by name, and what others may not see is undefined", () =>
   assert.deepEqual(board?.values(), { said: "", level: 7 });
   assert.equal(board?.value("orders"), undefined, "for the owner alone");
   assert.deepEqual([mover?.isOwned, board?.audience, mover?.class.name], [true, "public", "mover"]);
-  assert.deepEqual([...world.objects()].map(({ slot }) => slot), [2, 9]);
+  assert.deepEqual(
+    [...world.objects()].map(({ slot }) => slot),
+    [2, 9],
+  );
   assert.equal(world.object(aliasOf(2, 1)), undefined);
 });
 
 test("a world refuses more objects than it may hold, and goes on", () => {
   const world = worldOf({ objectsMax: 2 });
-  assert.equal(world.handleSnapshot(snapshot(1, [{ slot: 0, x: 0 }, { slot: 1, x: 1 }, { slot: 2, x: 2 }])), false);
+  assert.equal(
+    world.handleSnapshot(
+      snapshot(1, [
+        { slot: 0, x: 0 },
+        { slot: 1, x: 1 },
+        { slot: 2, x: 2 },
+      ]),
+    ),
+    false,
+  );
   assert.deepEqual([world.error, world.size, world.pollRefusal()], ["WorldFull", 2, 1]);
-  assert.ok(world.handleSnapshot(snapshot(2, [{ slot: 1, generation: 1, x: 1 }])), "a slot that is held is used again");
+  assert.ok(
+    world.handleSnapshot(snapshot(2, [{ slot: 1, generation: 1, x: 1 }])),
+    "a slot that is held is used again",
+  );
   assert.throws(() => worldOf({ objectsMax: 0 }), /objectsMax = 0/);
 });
 
@@ -66,7 +88,11 @@ test("refusals and mismatches that wait are bounded", () => {
   while (world.pollRefusal() !== null) count++;
   assert.deepEqual([count, world.counters.refused], [64, 200]);
   assert.equal(world.handleSnapshot(Uint8Array.of(1)), false);
-  assert.deepEqual([world.tick, world.pollRefusal()], [-1, null], "a snapshot without a tick cannot be named");
+  assert.deepEqual(
+    [world.tick, world.pollRefusal()],
+    [-1, null],
+    "a snapshot without a tick cannot be named",
+  );
 });
 
 test("ticks and steps are whole near what was said at the start", () => {
@@ -80,7 +106,10 @@ test("ticks and steps are whole near what was said at the start", () => {
 
 test("an own object is confirmed if the newest feedback came with its newest state", () => {
   const world = worldOf();
-  const told = snapshot(5, [{ slot: 0, x: 1, isOwned: true }, { slot: 1, x: 1 }]);
+  const told = snapshot(5, [
+    { slot: 0, x: 1, isOwned: true },
+    { slot: 1, x: 1 },
+  ]);
   const withFeedback = Uint8Array.from([...told.subarray(0, 2), told[2] | 64, 9, 0, 4, ...told.subarray(3)]);
   assert.ok(world.handleSnapshot(withFeedback));
   assert.deepEqual([world.confirmedStep(0), world.confirmedStep(1)], [9, null]);
@@ -108,7 +137,8 @@ test("properties wait for their objects and are applied in order, one by one", (
   assert.equal(world.pollProperty(), null, "of the next generation");
   world.handleSnapshot(snapshot(2, [{ slot: 4, generation: 1, level: 1 }]));
   const seen = [];
-  for (let told = world.pollProperty(); told; told = world.pollProperty()) seen.push(told.object.value(told.field));
+  for (let told = world.pollProperty(); told; told = world.pollProperty())
+    seen.push(told.object.value(told.field));
   assert.deepEqual(seen, ["one", "two"]);
   world.handleProperty(property(4, 0, 0, "late"));
   world.handleProperty(property(4, 1, 2, "no reliable field"));
@@ -136,7 +166,8 @@ test("properties that wait are bounded in number, in bytes and in time", () => {
   const world = worldOf();
   for (let number = 0; number < 300; number++) world.handleProperty(property(number, 0, 0, "x"));
   assert.deepEqual([world.properties.waiting.length, world.properties.counters.overflowed], [256, 44]);
-  for (let number = 0; number < 40; number++) world.handleProperty(property(number, 0, 0, new Uint8Array(65532)));
+  for (let number = 0; number < 40; number++)
+    world.handleProperty(property(number, 0, 0, new Uint8Array(65532)));
   assert.ok(world.properties.waitingBytes <= 1 << 20);
   for (let tick = 1; tick < 23; tick++) world.handleSnapshot(snapshot(tick, []));
   world.pollProperty();
