@@ -6,7 +6,7 @@ import { openNodeWebSocket } from "../src/node/websocket.js";
 import { ConnectionError } from "../src/proto/reason.js";
 import { ByteReader, ByteWriter, encodeUtf8 } from "../src/wire/bytes.js";
 import { fnv1a64 } from "../src/wire/hash.js";
-import { Driven } from "./drive.js";
+import { Driven, whileAwake } from "./drive.js";
 import { needsServer, serverProgram, startServer } from "./server.js";
 
 const CONTROL = 0;
@@ -25,7 +25,7 @@ const game = { protocolId: fnv1a64(encodeUtf8("netloom session 1 cubes")), schem
 
 before(async () => {
   if (!serverProgram) return;
-  server = await startServer();
+  server = await startServer({ NETLOOM_ROOM_PROFILE: "lobby4" }); // a room with a lobby, where there is chat
   plainServer = await startServer({ NETLOOM_CONNECTION_ENCRYPTION: "off" });
 });
 after(async () => {
@@ -37,6 +37,16 @@ const transports = {
   UDP: (/** @type {typeof server} */ of) => openUdp("127.0.0.1", of.udpPort),
   WebSocket: (/** @type {typeof server} */ of) => openNodeWebSocket(of.webSocketUrl),
 };
+
+/** Connects and joins. @param {import("../src/transport/transport.js").Transport} transport @param {string} name @param {object} settings */
+async function join(transport, name, settings) {
+  const driven = new Driven(transport, { ...game, ...settings });
+  const connected = await driven.event("connected");
+  driven.connection.send(CONTROL, hello(name));
+  driven.pump();
+  const welcome = await driven.event("message", ({ channel, data }) => channel === CONTROL && data[0] === WELCOME);
+  return { driven, connected, welcome: welcome.data };
+}
 
 /** @param {string} name */
 function hello(name) {
@@ -50,7 +60,7 @@ function hello(name) {
   return writer.written();
 }
 
-test("the server's refusals say what it is", needsServer, async () => {
+test("the server's refusals say what it is", needsServer, whileAwake(async () => {
   for (const [field, reason] of /** @type {const} */ ([["schemaHash", "Schema"], ["tableId", "Tables"]])) {
     const driven = new Driven(await transports.UDP(server), game);
     const error = await driven.event("connected").then(() => null, (/** @type {unknown} */ refused) => refused);
@@ -61,28 +71,25 @@ test("the server's refusals say what it is", needsServer, async () => {
     if (field === "schemaHash") game.schemaHash = error.reject.detail;
     else game.tableId = Number(error.reject.detail);
   }
-});
+}));
 
 for (const [name, open] of Object.entries(transports)) {
   for (const security of /** @type {const} */ (["required", "off"])) {
-    test(`${name}, security ${security}: connects, talks and says goodbye`, needsServer, async () => {
-      const driven = new Driven(await open(server), { ...game, security });
-      const connected = await driven.event("connected");
+    test(`${name}, security ${security}: connects, talks and says goodbye`, needsServer, whileAwake(async () => {
+      const { driven, connected } = await join(await open(server), `${name} ${security}`, { security });
+      const { driven: listener } = await join(await open(server), "listens", { security });
       assert.equal(connected.isSealed, security === "required");
       assert.equal(connected.resumeToken.length, 32);
-      driven.connection.send(CONTROL, hello(`${name} ${security}`));
-      driven.pump();
-      await driven.event("message", ({ channel, data }) => channel === CONTROL && data[0] === WELCOME);
       driven.connection.send(CONTROL, Uint8Array.of(9, 100, 0)); // Viewing: from here on there are snapshots
-      // A text that needs three fragments each way, and comes back as it went.
-      const text = "x".repeat(1999);
+      // A text that needs three fragments each way, and arrives as it went.
+      const text = "🧵".repeat(500);
       const chat = new ByteWriter(3000);
       chat.u8(10);
       chat.bool(false);
       chat.str(text);
       driven.connection.send(ORDERED, chat.written());
       driven.pump();
-      const said = await driven.event("message", ({ channel, data }) => channel === ORDERED && data[0] === SAID);
+      const said = await listener.event("message", ({ channel, data }) => channel === ORDERED && data[0] === SAID);
       const reader = new ByteReader(said.data, 1);
       assert(reader.u32() > 0);
       assert.equal(reader.bool(), false);
@@ -99,30 +106,24 @@ for (const [name, open] of Object.entries(transports)) {
       const { error } = await driven.event("ended");
       assert.equal(error.code, "Requested");
       driven.drop();
-    });
+      listener.drop();
+    }));
   }
 }
 
-test("a server without sealing refuses a client that requires it, in words", needsServer, async () => {
+test("a server without sealing refuses a client that requires it, in words", needsServer, whileAwake(async () => {
   const driven = new Driven(await transports.UDP(plainServer), { ...game, security: "required" });
   await assert.rejects(driven.event("connected"), { name: "ConnectionError", code: "Rejected", message: /encryption/ });
   driven.drop();
-});
+}));
 
-test("a connection that is lost is resumed with its token, once", needsServer, async () => {
-  const first = new Driven(await transports.UDP(server), { ...game });
-  const { resumeToken } = await first.event("connected");
-  first.connection.send(CONTROL, hello("resumes"));
-  first.pump();
-  await first.event("message", ({ data }) => data[0] === WELCOME);
-  first.drop();
+test("a connection that is lost is resumed with its token, once", needsServer, whileAwake(async () => {
+  const first = await join(await transports.UDP(server), "resumes", {});
+  const { resumeToken } = first.connected;
+  first.driven.drop();
 
-  const second = new Driven(await transports.UDP(server), { ...game, resumeToken });
-  await second.event("connected");
-  second.connection.send(CONTROL, hello("resumes"));
-  second.pump();
-  const welcome = await second.event("message", ({ data }) => data[0] === WELCOME);
-  assert.equal(welcome.data[1] & 1, 1, "the Welcome says that the seat was resumed");
+  const { driven: second, welcome } = await join(await transports.UDP(server), "resumes", { resumeToken });
+  assert.equal(welcome[1] & 1, 1, "the Welcome says that the seat was resumed");
 
   const third = new Driven(await transports.UDP(server), { ...game, resumeToken });
   await assert.rejects(third.event("connected"), { name: "ConnectionError", message: /connect anew/ });
@@ -130,7 +131,7 @@ test("a connection that is lost is resumed with its token, once", needsServer, a
   await second.event("ended");
   second.drop();
   third.drop();
-});
+}));
 
 test("nobody there: the attempts end with a timeout that says what to check", async () => {
   const quick = { connectTimeout: 100e3, connectRetries: 1, handshakeResend: 20e3 };

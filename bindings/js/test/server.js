@@ -14,7 +14,7 @@ export const serverProgram = candidates.find((path) => path !== undefined && exi
 /** What a test says when it cannot run. */
 export const needsServer = {
   skip: serverProgram ? false : "no server: cargo build --release -p netloom-cli, or set NETLOOM_BIN",
-  timeout: 60_000,
+  timeout: 120_000,
 };
 
 /**
