@@ -68,23 +68,32 @@ export class Driven {
   }
 
   /**
+   * Waits until something holds; an end before that is thrown.
+   * @param {() => boolean} holds
+   */
+  until(holds) {
+    return new Promise((/** @type {(value: void) => void} */ resolve, reject) => {
+      const check = () => {
+        const ended = this.events.find((event) => event.type === "ended");
+        if (holds()) resolve();
+        else if (ended) reject(/** @type {any} */ (ended).error);
+        else this.waiting.push(check);
+      };
+      check();
+    });
+  }
+
+  /**
    * Waits for an event that fits, also among those that have happened.
    * @template {import("../src/proto/inbox.js").ConnectionEvent["type"]} T
    * @param {T} type
    * @param {(event: any) => boolean} [fits]
    * @returns {Promise<Extract<import("../src/proto/inbox.js").ConnectionEvent, { type: T }>>}
    */
-  event(type, fits = () => true) {
-    return new Promise((resolve, reject) => {
-      const check = () => {
-        const found = this.events.find((event) => event.type === type && fits(event));
-        const ended = this.events.find((event) => event.type === "ended");
-        if (found) resolve(/** @type {any} */ (found));
-        else if (ended) reject(/** @type {any} */ (ended).error);
-        else this.waiting.push(check);
-      };
-      check();
-    });
+  async event(type, fits = () => true) {
+    const find = () => this.events.find((event) => event.type === type && fits(event));
+    await this.until(() => find() !== undefined);
+    return /** @type {any} */ (find());
   }
 
   close() {
