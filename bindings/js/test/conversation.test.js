@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { openUdp } from "../src/node/udp.js";
 import { openNodeWebSocket } from "../src/node/websocket.js";
+import { openWebSocket } from "../src/transport/websocket.js";
 import { Conditioner } from "../src/transport/conditioner.js";
 import { ConnectionError } from "../src/proto/reason.js";
 import { ByteReader, ByteWriter, encodeUtf8 } from "../src/wire/bytes.js";
@@ -37,6 +38,10 @@ after(async () => {
 const transports = {
   UDP: (/** @type {typeof server} */ of) => openUdp("127.0.0.1", of.udpPort),
   WebSocket: (/** @type {typeof server} */ of) => openNodeWebSocket(of.webSocketUrl),
+  // As a browser has it; node 20 needs --experimental-websocket, which `npm test` gives.
+  ...(globalThis.WebSocket && {
+    "WebSocket of the runtime": (/** @type {typeof server} */ of) => openWebSocket(of.webSocketUrl),
+  }),
 };
 
 /**
@@ -98,7 +103,7 @@ for (const [name, open] of Object.entries(transports)) {
       `${name}, security ${security}: connects, talks and says goodbye`,
       needsServer,
       whileAwake(async () => {
-        const { driven, connected } = await join(await open(server), `${name} ${security}`, { security });
+        const { driven, connected } = await join(await open(server), "talks", { security });
         const { driven: listener } = await join(await open(server), "listens", { security });
         assert.equal(connected.isSealed, security === "required");
         assert.equal(connected.resumeToken.length, 32);
@@ -133,11 +138,11 @@ for (const [name, open] of Object.entries(transports)) {
           Object.entries(driven.connection.rejections).filter(([, count]) => count > 0),
           [],
         );
-        driven.close();
-        const { error } = await driven.event("ended");
-        assert.equal(error.code, "Requested");
-        driven.drop();
-        listener.drop();
+        for (const each of [driven, listener]) {
+          each.close();
+          assert.equal((await each.event("ended")).error.code, "Requested");
+          each.drop();
+        }
       }),
     );
   }
@@ -150,7 +155,7 @@ for (const [name, open] of Object.entries(transports)) {
     whileAwake(async () => {
       const line = { latency: 20e3, jitter: 5e3, loss: 0.1, duplicate: 0.05 };
       const conditioner = new Conditioner(await open(server), { outgoing: line, incoming: line, seed: 3 });
-      const { driven } = await join(conditioner, `bad ${name}`, {});
+      const { driven } = await join(conditioner, "far away", {});
       const { connection } = driven;
       for (let delayMs = 100; delayMs < 200; delayMs++) {
         connection.send(CONTROL, Uint8Array.of(9, delayMs, 0)); // Viewing: from here on there are snapshots
