@@ -8,7 +8,7 @@ import { Conditioner } from "../src/transport/conditioner.js";
 import { ConnectionError } from "../src/proto/reason.js";
 import { ByteReader, ByteWriter, encodeUtf8 } from "../src/wire/bytes.js";
 import { fnv1a64 } from "../src/wire/hash.js";
-import { Driven, whileAwake } from "./drive.js";
+import { Driven, dropAll, whileAwake } from "./drive.js";
 import { needsServer, serverProgram, startServer } from "./server.js";
 
 const CONTROL = 0;
@@ -31,6 +31,7 @@ before(async () => {
   plainServer = await startServer({ NETLOOM_CONNECTION_ENCRYPTION: "off" });
 });
 after(async () => {
+  dropAll();
   await server?.stop();
   await plainServer?.stop();
 });
