@@ -5,7 +5,7 @@
 
 import { ByteReader } from "../wire/bytes.js";
 import { WireError } from "../wire/error.js";
-import { nameHash } from "../wire/name.js";
+import { nameOf } from "../wire/name.js";
 import { NetloomError } from "./error.js";
 import { readAlias, writeAlias } from "./messages.js";
 import { ARGS_BYTES_MAX } from "./msgpack.js";
@@ -52,7 +52,7 @@ export function writeCallHead(out, { id, target, alias, tick }) {
   out.u16(id);
   out.u8(code | (alias === null ? 0 : HAS_OBJECT) | (tick === null ? 0 : HAS_TICK));
   if (code === 4) out.u32(/** @type {{ player: number }} */ (target).player);
-  if (code === 5) out.u64(nameHash(/** @type {{ group: string }} */ (target).group));
+  if (code === 5) out.u64(nameOf(/** @type {{ group: string }} */ (target).group));
   if (alias !== null) writeAlias(out, alias);
   if (tick !== null) out.u32(tick);
 }

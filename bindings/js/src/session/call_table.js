@@ -9,7 +9,7 @@
 import { ByteReader, encodeUtf8 } from "../wire/bytes.js";
 import { WireError } from "../wire/error.js";
 import { fnv1a64 } from "../wire/hash.js";
-import { nameHash } from "../wire/name.js";
+import { nameOf } from "../wire/name.js";
 import { NetloomError } from "./error.js";
 import { ARGS_BYTES_MAX } from "./msgpack.js";
 
@@ -92,7 +92,7 @@ function rowOfCall(name, options) {
   if (!Number.isInteger(bytesMax) || bytesMax < 1 || bytesMax > ARGS_BYTES_MAX) {
     throw new NetloomError("setting", `bytesMax of "${name}" is ${bytesMax}, allowed are 1 to ${ARGS_BYTES_MAX}`);
   }
-  return { name, hash: nameHash(name), options: { callers, delivery, atViewTime, isForwarded, bytesMax } };
+  return { name, hash: nameOf(name), options: { callers, delivery, atViewTime, isForwarded, bytesMax } };
 }
 
 /**

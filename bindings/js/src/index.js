@@ -1,0 +1,2 @@
+export { defineProtocol } from "./session/protocol.js";
+export { field } from "./session/fields.js";
