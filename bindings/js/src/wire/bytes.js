@@ -163,6 +163,25 @@ export class ByteReader {
     return this.buffer.subarray(start, start + count);
   }
 
+  /**
+   * Refuses to go on if fewer bytes are left: a value of several parts is cut off before it is wrong.
+   * @param {number} count
+   */
+  need(count) {
+    if (count > this.end - this.at) throw new WireError("UnexpectedEnd");
+  }
+
+  /**
+   * A varint that is a count, a length or an index.
+   * @param {number} limit the largest that is accepted
+   * @param {string} [code] why a larger one is refused
+   */
+  varintUpTo(limit, code = "TooLong") {
+    const value = this.#varintRounded();
+    if (value > limit) throw new WireError(code);
+    return value;
+  }
+
   /** Everything that is left, as a view of the input. */
   rest() {
     return this.bytes(this.left);
