@@ -4,7 +4,7 @@ import { ByteWriter } from "../src/wire/bytes.js";
 import { WireError } from "../src/wire/error.js";
 import { ARGS_BYTES_MAX, ObjectRef, readArgs, writeArgs } from "../src/session/msgpack.js";
 import { NetloomError } from "../src/session/error.js";
-import { seeded } from "./seeded.js";
+import { Random } from "./random.js";
 
 /** @param {any[]} args */
 function written(args) {
@@ -76,7 +76,7 @@ test("what the standard refuses is refused", () => {
 });
 
 test("random bytes are arguments or refused, and nothing else", () => {
-  const random = seeded(1);
+  const random = new Random(1);
   for (let round = 0; round < 20_000; round++) {
     const sample = random.bytes(random.below(40));
     if (sample.length > 0) sample[0] = 0x90 | (sample[0] & 0x0f);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WireError } from "../src/wire/error.js";
 import { SNAPSHOT_BYTES_MAX, unpack } from "../src/session/lz4.js";
-import { seeded } from "./seeded.js";
+import { Random } from "./random.js";
 
 const out = new Uint8Array(SNAPSHOT_BYTES_MAX);
 
@@ -39,7 +39,7 @@ test("a length that is not that of the content is refused, and so is a way back 
 });
 
 test("whatever arrives, no more than announced is written", () => {
-  const random = seeded(2);
+  const random = new Random(2);
   const guarded = new Uint8Array(SNAPSHOT_BYTES_MAX + 1).fill(0xaa);
   for (let round = 0; round < 20_000; round++) {
     const length = random.below(64);
