@@ -110,8 +110,8 @@ const about = (id, alias, bytes = 1) => ({ id, caller: 0, alias, tick: null, arg
 
 test("calls about one object keep their order, and wait a second at most", () => {
   const waiting = new WaitingCalls();
-  /** @type {number[]} */
-  const [released, unknown] = [/** @type {number[]} */ ([]), /** @type {number[]} */ ([])];
+  const released = /** @type {number[]} */ ([]);
+  const unknown = /** @type {number[]} */ ([]);
   const give = (/** @type {number[]} */ to) => (/** @type {{ id: number }} */ call) => void to.push(call.id);
   waiting.hold(0, about(1, 10), give(unknown));
   waiting.hold(10, about(2, 20), give(unknown));

@@ -31,11 +31,20 @@ const HOTNESS = new Map([
 const HOTNESS_OF_NUMBERS = 100;
 const PER_UNIT_MAX = 1_000_000;
 
+/**
+ * @typedef {object} FieldOptions
+ * @property {readonly string[] | null} [choices]
+ * @property {number | null} [parts]
+ * @property {number} [flags]
+ * @property {boolean} [isReliable]
+ * @property {number} [hotness]
+ */
+
 /** A declared field. The methods return another one; the first is as it was. */
 export class FieldType {
   /**
    * @param {KindDefinition} definition
-   * @param {Partial<Omit<FieldType, "definition">>} [more]
+   * @param {FieldOptions} [more]
    */
   constructor(definition, more = {}) {
     this.definition = definition;
@@ -92,7 +101,7 @@ export class FieldType {
     return new FieldType({ ...this.definition, profile: /** @type {any} */ (profile) }, this);
   }
 
-  /** @param {Partial<Omit<FieldType, "definition">>} more */
+  /** @param {FieldOptions} more */
   #with(more) {
     return new FieldType(this.definition, { ...this, ...more });
   }

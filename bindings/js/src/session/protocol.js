@@ -4,6 +4,9 @@
  * with other objects or another version refuses, and says which version it has.
  */
 
+import { CHANNEL_KINDS, channel } from "../proto/config.js";
+import { ClassTable } from "../replica/class.js";
+import { Codes } from "../replica/codes.js";
 import { BitWriter } from "../wire/bits.js";
 import { ByteWriter, encodeUtf8 } from "../wire/bytes.js";
 import { fnv1a64 } from "../wire/hash.js";
@@ -11,11 +14,16 @@ import { Schema } from "../wire/schema.js";
 import { CallTable } from "./call_table.js";
 import { NetloomError } from "./error.js";
 import { FieldType } from "./fields.js";
+import { CHANNEL } from "./messages.js";
 
 /** With the version of the session's own messages: an older Netloom is another protocol. */
 const SALT = "netloom session 1 ";
 const GAME_NAME_BYTES_MAX = 64;
 const INPUT_BITS_MAX = 520;
+/** A property of the longest kind, and the byte that says what it is. */
+const ORDERED_BYTES_MAX = 4 + 65_532 + 1;
+/** A frame's messages leave at once, not in the rhythm of the pacing. */
+const BURST_US = 100_000;
 
 /** @typedef {{ [name: string]: FieldType }} Fields */
 
@@ -66,6 +74,8 @@ export class ObjectKind {
     this.profile = profile;
     /** By the numbers of the fields. */
     this.types = declared.map(({ type }) => type);
+    /** How many coordinates the game sees of a place. */
+    this.positionParts = this.types.find(({ definition }) => definition.kind === "position")?.parts ?? 3;
     this.schema = checked(() => new Schema(name, declared.map(({ name: fieldName, type }) => ({
       ...type.definition,
       name: fieldName,
@@ -92,19 +102,26 @@ export class Protocol {
     this.name = name;
     this.version = version;
     this.kinds = Object.entries(objects).map(([kind, declaration]) => new ObjectKind(kind, declaration));
-    if (this.kinds.length > 256) throw new NetloomError("setting", "a game has at most 256 kinds of objects");
+    this.classes = checked(() => new ClassTable(this.kinds.map((kind) => kind.schema)));
     this.calls = new CallTable(calls);
     this.input = inputForm(input);
     /** The number that datagrams of this game carry. */
     this.id = fnv1a64(encodeUtf8(SALT + name));
     /** The number that the handshake compares. */
-    this.schemaHash = (BigInt(version) << 48n) | (fnv1a64(eightBytes(this.#layoutHash())) >> 16n);
+    this.schemaHash = (BigInt(version) << 48n) | (fnv1a64(eightBytes(this.classes.hash)) >> 16n);
   }
 
-  #layoutHash() {
-    const writer = new ByteWriter(8 * 256);
-    for (const kind of this.kinds) writer.u64(kind.schema.hash);
-    return fnv1a64(writer.written());
+  /** What a connection of this game is made from, apart from its transport. */
+  connectionSettings() {
+    const channels = CHANNEL_KINDS.map((kind) => channel(kind));
+    channels[CHANNEL.ordered] = channel("ordered", { messageBytesMax: ORDERED_BYTES_MAX });
+    return {
+      protocolId: this.id,
+      schemaHash: this.schemaHash,
+      tableId: Codes.generic().id,
+      channels,
+      rate: /** @type {any} */ ({ burst: BURST_US }),
+    };
   }
 
   /**

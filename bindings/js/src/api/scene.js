@@ -1,0 +1,140 @@
+/** The objects in sight, by their aliases, as handles for a game. */
+
+import { slotOf } from "../wire/alias.js";
+import { NetObject } from "./object.js";
+
+/** @typedef {import("../replica/object.js").WorldObject} WorldObject */
+
+/** See the module. */
+export class Scene {
+  /** Counts what is shown: handles look again when it has moved on. */
+  frame = 0;
+  /** @type {Map<number, NetObject>} */
+  #objects = new Map();
+  #session;
+  #protocol;
+  /** @type {Map<number, import("./prediction.js").Prediction>} by alias */
+  predicted = new Map();
+
+  /**
+   * @param {import("../session/client.js").SessionClient} session
+   * @param {import("../session/protocol.js").Protocol} protocol
+   */
+  constructor(session, protocol) {
+    this.#session = session;
+    this.#protocol = protocol;
+  }
+
+  get size() {
+    return this.#objects.size;
+  }
+
+  values() {
+    return this.#objects.values();
+  }
+
+  /**
+   * @param {number} alias
+   * @returns {NetObject | undefined}
+   */
+  get(alias) {
+    return this.#objects.get(alias);
+  }
+
+  /**
+   * An object is here, or is told anew. The handle, if it is a new one.
+   * @param {number} alias
+   */
+  enter(alias) {
+    const seen = this.#session.seat?.world.object(alias);
+    if (seen === undefined || this.#objects.has(alias)) return undefined;
+    const object = new NetObject(this, alias, this.#protocol.kinds[seen.class.number]);
+    this.#objects.set(alias, object);
+    return object;
+  }
+
+  /** @param {number} alias */
+  leave(alias) {
+    const object = this.#objects.get(alias);
+    this.#objects.delete(alias);
+    return object;
+  }
+
+  /** Everything leaves. */
+  clear() {
+    const objects = [...this.#objects.values()];
+    this.#objects.clear();
+    return objects;
+  }
+
+  /**
+   * What is known of an object; undefined if it is gone.
+   * @param {NetObject} object
+   * @returns {WorldObject | undefined}
+   */
+  known(object) {
+    if (this.#objects.get(object.alias) !== object) return undefined;
+    return this.#session.seat?.world.object(object.alias);
+  }
+
+  /** @param {NetObject} object */
+  parentOf(object) {
+    const slot = this.known(object)?.parent ?? null;
+    if (slot === null) return null;
+    const parent = this.#session.seat?.world.slots[slot];
+    return parent === undefined || slotOf(parent.alias) !== slot ? null : this.#objects.get(parent.alias) ?? null;
+  }
+
+  /**
+   * @param {NetObject} object
+   * @param {string} name
+   */
+  valueOf(object, name) {
+    const known = this.known(object);
+    if (known === undefined) return undefined;
+    const index = known.class.schema.indexOf(name);
+    if (index < 0 || !isTold(known, index)) return undefined;
+    return this.#protocol.kinds[known.class.number].types[index].toGame(known.value(index));
+  }
+
+  /** @param {NetObject} object */
+  valuesOf(object) {
+    /** @type {{ [name: string]: any }} */
+    const values = {};
+    const known = this.known(object);
+    for (const { name, index } of known?.class.schema.fields ?? []) {
+      if (known !== undefined && isTold(known, index)) values[name] = this.valueOf(object, name);
+    }
+    return values;
+  }
+
+  /**
+   * @param {number} alias
+   * @param {string} name
+   * @param {any} value
+   */
+  write(alias, name, value) {
+    this.#session.write(alias, name, value);
+  }
+
+  /**
+   * Fills in where an object is shown.
+   * @param {number} alias
+   * @param {Float64Array} position
+   * @param {Float64Array} rotation
+   */
+  show(alias, position, rotation) {
+    const own = this.predicted.get(alias);
+    if (own?.show(position, rotation)) return;
+    this.#session.seat?.show(alias, position, rotation);
+  }
+}
+
+/**
+ * Whether this client is told a field of an object.
+ * @param {WorldObject} object
+ * @param {number} index
+ */
+function isTold(object, index) {
+  return object.shape.isVisible[index] || object.contents[index] !== undefined;
+}
