@@ -1,0 +1,61 @@
+/**
+ * The generic set of code tables, which every implementation holds (sections 10.2 and 46.1 of the standard).
+ *
+ * It stands here as it is serialized: the 22 bytes of the three tables that every delta uses, then the code lengths of
+ * all other tables, a hexadecimal digit each. A test compares it with the golden vector.
+ */
+
+const BASIC = "01323343447587a9cb7c3133547698cbcccc0c144244";
+
+const LENGTHS = [
+  "cc3ccccccc7c1cccc3cccccccccccccc3cc6c7ccccccccc4cccc7cccccccccccccc7ccacca5cccccc5c34cbc57c6cc7cbccc",
+  "cccccc2c48cccccc9c25ccc49c9c98ccccccccccc9c331cccccc9a44ccc78c9c87cccccccc9acb874cccccccc98ccccccccc",
+  "ccccccccccccacc63c6cc6c3c32c8c47c4c54c9c97cccccc6c98cbccac7c66ccc9cc9c89ccccccccccc8ca77cc994c9b44cc",
+  "c66cc831ccc54cccbbcccbbcccc9cccaacccccccc77ccc9accccccaa8a97aaaaaaaaaaa8aaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+  "aaa9aaaaaaaaaaaaaaaa889a989877564a787573a787593a797683a7a77a4a7a8aa4a9a9aa5aaa9aa6a9a9aa8aaaaaaaaa69",
+  "768a88aaa79aa69a99aaaaaaa99aa9aaaaaaaaaaaaaaa89a99aaaaaaaaaaa87778769676785a676784a585784a5858a4a595",
+  "9a4a5a6aa4a6a7aa7a8a8aa8a8a7aaaa8a8aaa8a69668a88aa9689868a889a9aaaa89aa9aaaaaaaaaaaaaaa68a889a99aaa8",
+  "9a987687759777774a777673a686784a6967a5a6a68a5a6a6aa4a6a7aa6a7a9aa7a9a8aaaa9a8aaa7a79778a97aaa78a968a",
+  "88aaaaaaa9aa97aaaaaaaaaaaaaaa79a99aaaaaaa9aaa8879775a879774a979672a787782a8a77a5a9a98a6aaaaaa7aaaaaa",
+  "8aaaaaa9aaaaaaaaaaaaaaaa8a88aaa9aaa8aaa89a99aaaaaaa9aaaaaaaaaaaaaaaaaaa9aaaaaaaaaaaaaaa9878785a97967",
+  "3a979772a979772a8a88a4a9a89a7aaaaaa7aaaaaa9aaaaaaaaaaaaaaaaaaaaaaa8a88aaaaaaa8aaa89a9aaaaaaaaaaaaaaa",
+  "aaaaaaaaaaaaa9aaaaaaaaaaaaaaaa888886a878674a879672a879772a999893a8a89a6aaa9aa7aaaaaa8aaaaaa9aaaaaaaa",
+  "aaaaaaaa9a99aaaaaaa9aaa9aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa9aaaaaaaaaaaaaaa9989897a888795a777683a878682a",
+  "999792a9a98a4a9a9aa6aaaaaa7aaaaaa9aaaaaaaaaaaaaaaa9a99aaaaaaa9aaa9aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa9aa",
+  "aaaaaaaaaaaaaa989996a888885a787784a676683a787582a8987a3a9a9aa4a9aaaa6aaaaaa7aaaaaa9aaaaaaaaaaaaaaaaa",
+  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa9aa8a999aa6a897a95a797894a796792a898692a9a",
+  "99a3aaaaaa5aaaaaa7aaaaaa8aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+  "aaa9aaa9aa8a9a8aa6a7a7aa5a7a6aa4a6a69a2a8a8aa2aaaaaa3aaaaaa5a9a9aa6a9a9aa89aaaaaaaaaaaaaaaaaaaaaaaaa",
+  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa9aa8a9a8aa7a8a7aa6a7a6aa4a7a6aa2a9a89a2a9a9a",
+  "a3aaa9aa4a9a89a67aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+  "aaaaaaaaaaaa9aa9a9a8aa7a8a79a5a7a68a4a6a67a3a7a66a2a7a76a33a48447979aaa5798457656a79aaa68a77887aaaaa",
+  "aaaaaaa47977aa9aaaa7aa87876353aaaa8a9aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+  "aa585669688a9569567867887889966a7878898aaa9aaa9aa56955787899956a67866463a988575aaaa6a6aaaa7a7aaaaaa9",
+  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa675788778a867a76776789878a878a868778898a9a9a9aa567667977",
+  "8a9689778674639878574a989584aaaa695aaaa9a9aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa68667a789a9679",
+  "7678778a889a979a89888aaaaaaaaaaaa578678a889a978987767464a879563a879573aa9a694aaaa9a7aaaaaa9aaaaaaaaa",
+  "aaaaaaaaaaaaaaaaaaaaaaaaaaaa58578a889a978a7568689a99aa979a88888aaaaaaaaaaaa568688a989aa78a8787646598",
+  "79563a97a573aa9a684aaaa8a6aaaaaa9aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa57578a877a77797568689a878a878a",
+  "88898aaaaaaaa9aaa568588a878a878a876664649679564a77a574aa9a794aaaa8a6aaaaaa8aaaaaaaaaaaaaaaaaaaaaaaaa",
+  "aaaaaaaaaaaa58599a979a989a956869aaa89a999a98898aaaaaaaaaaaa56869aaa89a989a9777746587784749569454a88a",
+  "674a98a785aaaa9a7aaaaaa8aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa696aaaa9aaaaaaa7797aaaaaaaaaaaa99a9aaaaaaaaaaa",
+  "a6797aaaaaaaaaaaa898858688884859668464a779463a66a663a99a985aaaaaa7aaaaaa9aaaaaaaaaaaaaaaaaaaaaaa9a9a",
+  "aaaaaaaaaaa99a9aaaaaaaaaaaaaaaaaaaaaaaaaaaa89a9aaaaaaaaaaaa9aaa7a8aaaa6a7a77a575a87a373a66a463a76a76",
+  "3aaaaaa4aaaaaa6aaaaaa9aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+  "aaaaaaaaaaaaaaaaaaa7a7aa9a685a77a573a87a572aaaa992aaaaaa4aaaaaa6aaaaaa9aaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa9aaaaaa8a8aaaa7a7aaaa7a5a87a673aaaa792aaaaaa2a",
+  "aaa9a3aaaaaa6aaaaaa8aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa9aaaaaa8a9a",
+  "aaa7a7aaaa6a6aaaa5a6aaaa5a5aaaa5a4aaaa4a3aaaa5a3aaaa5a3aaaa5a45a9a99aaaaaaa9aaa9aaaaaaaaaaaaaaaaaaaa",
+  "aaaaaaaaaaa9aaaaaaaaaaaaaaaaaa99a8a9989a7a898895a797693a797593a7a75a3a8a86a3a9a97a4aaaaaa5aaaaaa6aaa",
+  "aaa6512345999999888881234599999988888313345999988888851244479999998883223345699999999222444569999999",
+  "9332333456899999933343235689999994434332356899998454443224688999954444332346799995544333454434677247",
+  "3447477974474456689999924644565668645653455689999347545757887457533345799993475558578875585333356999",
+  "9347445757898458544334689993575557577974575344335799935755676779856863443336999368667978998679755433",
+  "23799269668979999679765544324891595569699995696554456656915855696899856965755445668",
+].join("");
+
+/** The set, serialized. */
+export function genericCodeBytes() {
+  const basic = Array.from({ length: BASIC.length / 2 }, (_, at) => parseInt(BASIC.slice(2 * at, 2 * at + 2), 16));
+  return Uint8Array.from([...basic, ...Array.from(LENGTHS, (digit) => parseInt(digit, 16))]);
+}
