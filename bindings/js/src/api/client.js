@@ -17,6 +17,7 @@ import { Prediction } from "./prediction.js";
 import { Pump } from "./pump.js";
 import { Scene } from "./scene.js";
 import { StatsKeeper } from "./stats.js";
+import { toldOf } from "./told.js";
 
 /** A game that calls `update` has frames of its own; without one for so long it has none, or is not seen. */
 const DRIVEN_MS = 100;
@@ -26,42 +27,12 @@ const REQUEST_MS = 5_000;
 
 /** @typedef {import("./object.js").NetObject} NetObject */
 /** @typedef {import("../session/call_frame.js").Target} Target */
-
-/**
- * A call that arrived: its arguments, who makes it (null is the server), and the object that it is about.
- * @typedef {{ name: string, args: any[], player: number | null, object: NetObject | null, tick: number | null,
- *   lateMs: number }} Call
- */
-
-/** @typedef {"connecting" | "connected" | "reconnecting" | "disconnecting" | "disconnected"} State */
-
-/**
- * What happens, and what handlers are told.
- * @typedef {object} ClientEvents
- * @property {[state: State, before: State]} state
- * @property {[welcome: { player: number, room: string, isResumed: boolean }]} welcome there is a seat, or one again
- * @property {[error: NetloomError]} lost the connection is being taken up again
- * @property {[error: NetloomError]} close it is over
- * @property {[object: NetObject]} enter
- * @property {[object: NetObject]} leave
- * @property {[object: NetObject]} change
- * @property {[]} complete the world that there was at the beginning is here
- * @property {[call: Call]} call
- * @property {[refused: { name: string | null, reason: string, text: string }]} call-refused
- * @property {[agreed: { missing: string[] }]} calls the server has other calls, and they are known now
- * @property {[line: { player: number | null, name: string, toTeam: boolean, text: string }]} chat
- * @property {[notice: { kind: string, text: string }]} notice
- * @property {[player: { player: number, name: string, isSpectator: boolean }]} join
- * @property {[player: { player: number, name: string }]} part
- * @property {[state: import("../session/lobby.js").LobbyState]} lobby
- * @property {[event: import("../session/lobby.js").LobbyEvent]} lobby-event
- * @property {[claim: { object: NetObject | null, isGranted: boolean }]} claimed
- * @property {[rejected: { step: number, reason: string, code: number, text: string }]} rejected
- */
+/** @typedef {import("./told.js").Call} Call */
+/** @typedef {import("./told.js").State} State */
 
 /**
  * See the module; made by `connect`.
- * @extends {Emitter<{ [Name in keyof ClientEvents]: ClientEvents[Name] }>}
+ * @extends {Emitter<import("./told.js").ClientEvents>}
  */
 export class Client extends Emitter {
   #name;
@@ -393,32 +364,8 @@ export class Client extends Emitter {
         if (object !== undefined) this.emit("change", object);
         return;
       }
-      case "complete":
-        return this.emit("complete");
-      case "lobby":
-        return this.emit("lobby", event.state);
-      case "lobby-event":
-        return this.emit("lobby-event", event.event);
-      case "claimed":
-        return this.emit("claimed", { object: this.#scene.get(event.alias) ?? null, isGranted: event.isGranted });
-      case "rejected":
-        return this.emit("rejected", { step: event.step, reason: event.reason, code: event.code, text: event.text });
-      case "notice":
-        return this.emit("notice", { kind: event.kind, text: event.text });
-      case "joined":
-        return this.emit("join", { player: event.player, name: event.name, isSpectator: event.isSpectator });
-      case "left":
-        return this.emit("part", { player: event.player, name: event.name });
-      case "said":
-        return this.emit("chat", { player: event.player, name: this.#nameOf(event.player), toTeam: event.toTeam, text: event.text });
-      case "called": {
-        const { alias, ...call } = event.call;
-        return this.emit("call", { ...call, object: alias === null ? null : this.#scene.get(alias) ?? null });
-      }
-      case "call-refused":
-        return this.emit("call-refused", { name: event.name, reason: event.reason, text: event.text });
-      case "calls-agreed":
-        return this.emit("calls", { missing: event.missing });
+      default:
+        this.emit(...toldOf(event, this.#scene, (player) => this.#nameOf(player)));
     }
   }
 

@@ -8,40 +8,23 @@
  * event, and whoever drives this opens another link and calls `connect` again, with the same seat at its other end.
  */
 
-import { ByteWriter } from "../wire/bytes.js";
 import { WireError } from "../wire/error.js";
 import { writeValue } from "../wire/value.js";
 import { Calls } from "./calls.js";
-import { endingOf, farewellOf, sendErrorOf } from "./ending.js";
+import { endingOf, farewellOf } from "./ending.js";
 import { NetloomError } from "./error.js";
 import { Events } from "./events.js";
 import { InputLog } from "./inputs.js";
 import { Lobby, readLobbyEvent, readLobbyState } from "./lobby.js";
-import { CHANNEL, MESSAGE_BYTES_MAX, checkHello, readToClient, write } from "./messages.js";
+import { CHANNEL, checkHello, readToClient, write } from "./messages.js";
+import { Outgoing } from "./outgoing.js";
 import { Seat } from "./seat.js";
 
 /** How long a lost seat is tried for. */
 const RECONNECT_WINDOW_US = 60_000_000;
 const PLAYERS_MAX = 2 * 65_535;
 
-/**
- * @typedef {object} SessionSettings
- * @property {import("./protocol.js").Protocol} protocol
- * @property {string} name to be known by, up to 64 bytes
- * @property {string} room by name or code; empty for the server's choice
- * @property {boolean} isSpectator
- * @property {Uint8Array} ticket what the game asks for to let somebody in
- * @property {number} delay how far behind the view is, in microseconds
- * @property {number} objectsMax
- * @property {number} stepsPerFrameMax
- * @property {boolean} reconnects whether a lost connection is to be taken up again
- */
-
-/**
- * The connection that a client needs: see `Connection` of src/proto.
- * @typedef {Pick<import("../proto/connection.js").Connection,
- *   "handle" | "handleBroken" | "pollEvent" | "poll" | "nextTimeout" | "send" | "close" | "isFinished" | "stats" | "state">} Link
- */
+/** @typedef {import("./outgoing.js").Link} Link */
 
 /** See the module. */
 export class SessionClient {
@@ -52,14 +35,12 @@ export class SessionClient {
   /** @type {Seat | null} */
   seat = null;
   #settings;
-  /** @type {Link | null} */
-  #connection = null;
+  #out = new Outgoing();
   /** @type {Link | null} one that has ended, and may have to confirm the other side's goodbye */
   #parting = null;
   #inputs = new InputLog();
   #events = new Events();
   #calls;
-  #message = new ByteWriter(MESSAGE_BYTES_MAX);
   /** @type {Uint8Array | null} */
   #resumeToken = null;
   /** @type {number | null} since when the seat is lost, while it is tried for */
@@ -67,12 +48,12 @@ export class SessionClient {
   /** @type {NetloomError | null} what was said before the connection ended */
   #farewell = null;
 
-  /** @param {SessionSettings} settings */
+  /** @param {import("./seat.js").SessionSettings} settings */
   constructor(settings) {
     const { protocol, name, room, isSpectator, ticket } = settings;
     this.#settings = settings;
     this.#calls = new Calls(protocol.calls, this.#events);
-    this.lobby = new Lobby((fill) => this.#trySend(CHANNEL.control, fill));
+    this.lobby = new Lobby((fill) => this.#out.trySend(CHANNEL.control, fill));
     this.hello = { name, room, isSpectator, ticket, callsHash: protocol.calls.hash() };
     checkHello(this.hello);
   }
@@ -98,12 +79,12 @@ export class SessionClient {
 
   /** @returns {"disconnected" | "connecting" | "connected" | "disconnecting"} */
   get state() {
-    return this.#connection?.state ?? "disconnected";
+    return this.#out.connection?.state ?? "disconnected";
   }
 
   /** What was measured of the connection; null without one. */
   stats() {
-    return this.#connection?.stats() ?? null;
+    return this.#out.connection?.stats() ?? null;
   }
 
   /**
@@ -111,8 +92,8 @@ export class SessionClient {
    * @param {Link} connection
    */
   connect(connection) {
-    if (this.#connection !== null) throw new NetloomError("setting", `this client is ${this.state} already: close it first`);
-    this.#connection = connection;
+    if (this.#out.connection !== null) throw new NetloomError("setting", `this client is ${this.state} already: close it first`);
+    this.#out.connection = connection;
     this.#parting = null;
     this.#farewell = null;
   }
@@ -124,7 +105,7 @@ export class SessionClient {
   disconnect(now) {
     this.#resumeToken = null;
     this.#lostSince = null;
-    this.#connection?.close("Requested", now);
+    this.#out.connection?.close("Requested", now);
   }
 
   /**
@@ -132,7 +113,7 @@ export class SessionClient {
    * @param {NetloomError} error
    */
   giveUp(error) {
-    this.#connection = null;
+    this.#out.connection = null;
     this.#end(error);
   }
 
@@ -141,7 +122,7 @@ export class SessionClient {
    * @param {number} now
    */
   handleDatagram(datagram, now) {
-    (this.#connection ?? this.#parting)?.handle(datagram, now);
+    (this.#out.connection ?? this.#parting)?.handle(datagram, now);
   }
 
   /**
@@ -149,7 +130,7 @@ export class SessionClient {
    * @param {number} now
    */
   handleBroken(now) {
-    this.#connection?.handleBroken(now);
+    this.#out.connection?.handleBroken(now);
   }
 
   /**
@@ -159,7 +140,7 @@ export class SessionClient {
   tick(now) {
     this.#receive(now);
     const { seat } = this;
-    if (this.#lostSince !== null && now - this.#lostSince > RECONNECT_WINDOW_US && this.#connection === null) {
+    if (this.#lostSince !== null && now - this.#lostSince > RECONNECT_WINDOW_US && this.#out.connection === null) {
       this.#end(new NetloomError("lost", "the connection is lost, and the server keeps the seat no longer: connect again"));
       return;
     }
@@ -167,19 +148,19 @@ export class SessionClient {
     seat.advance(now, this.stats(), this.#inputs);
     this.#calls.advance(now, seat);
     const delayMs = seat.pollViewing(now);
-    if (delayMs !== null) this.#send(CHANNEL.control, (out) => write.viewing(out, delayMs));
+    if (delayMs !== null) this.#out.send(CHANNEL.control, (out) => write.viewing(out, delayMs));
   }
 
   /** @param {number} now */
   #receive(now) {
-    const connection = this.#connection;
+    const connection = this.#out.connection;
     if (connection === null) return;
     for (let event = connection.pollEvent(); event !== null; event = connection.pollEvent()) {
       switch (event.type) {
         case "connected":
           this.#resumeToken = event.resumeToken;
           this.#calls.restart();
-          this.#send(CHANNEL.control, (out) => write.hello(out, this.hello));
+          this.#out.send(CHANNEL.control, (out) => write.hello(out, this.hello));
           break;
         case "message":
           this.#understand(now, event.data);
@@ -202,7 +183,7 @@ export class SessionClient {
   #flush(now) {
     const { seat } = this;
     if (seat === null) return;
-    seat.flush((fill) => this.#send(CHANNEL.control, fill));
+    seat.flush((fill) => this.#out.send(CHANNEL.control, fill));
     for (let event = seat.pollEvent(); event !== null; event = seat.pollEvent()) {
       this.#events.push(event);
       if (event.type === "entered") this.#calls.handleEntered(event.alias, seat);
@@ -295,8 +276,8 @@ export class SessionClient {
    * @param {import("../proto/reason.js").ConnectionError} error
    */
   #handleEnded(now, error) {
-    this.#parting = this.#connection;
-    this.#connection = null;
+    this.#parting = this.#out.connection;
+    this.#out.connection = null;
     const ending = this.#farewell ?? endingOf(error);
     const mayReturn = this.#settings.reconnects && this.#resumeToken !== null && this.#farewell === null;
     if (mayReturn && this.seat !== null && error.isResumable) {
@@ -351,7 +332,7 @@ export class SessionClient {
    */
   chat(text, toTeam) {
     this.#seated();
-    this.#trySend(CHANNEL.ordered, (out) => write.chat(out, toTeam, text));
+    this.#out.trySend(CHANNEL.ordered, (out) => write.chat(out, toTeam, text));
   }
 
   /**
@@ -361,7 +342,7 @@ export class SessionClient {
    */
   claim(alias, isWanted) {
     this.#seated();
-    this.#trySend(CHANNEL.control, (out) => write.claim(out, alias, isWanted));
+    this.#out.trySend(CHANNEL.control, (out) => write.claim(out, alias, isWanted));
   }
 
   /**
@@ -372,7 +353,7 @@ export class SessionClient {
    */
   write(alias, name, value) {
     const { field, type } = this.#seated().fieldOf(alias, name);
-    this.#trySend(CHANNEL.control, (out) => {
+    this.#out.trySend(CHANNEL.control, (out) => {
       write.field(out, alias, field.index);
       try {
         writeValue(field, type.fromGame(value), out);
@@ -392,47 +373,12 @@ export class SessionClient {
    */
   call(name, args, target, alias) {
     const { channel, message } = this.#calls.write(name, args, target, alias, this.#seated());
-    this.#deliver(channel, message);
+    this.#out.deliver(channel, message);
   }
 
   #seated() {
     if (this.seat === null) throw new NetloomError("no-seat", "this client is in no room yet: wait for connect()");
     return this.seat;
-  }
-
-  /**
-   * What has no room is left out: a connection that is so full has bigger troubles.
-   * @param {number} channel
-   * @param {(out: ByteWriter) => void} fill
-   */
-  #send(channel, fill) {
-    try {
-      this.#trySend(channel, fill);
-    } catch (error) {
-      if (!(error instanceof NetloomError)) throw error;
-    }
-  }
-
-  /**
-   * @param {number} channel
-   * @param {(out: ByteWriter) => void} fill
-   */
-  #trySend(channel, fill) {
-    fill(this.#message.reset());
-    this.#deliver(channel, this.#message.written());
-  }
-
-  /**
-   * @param {number} channel
-   * @param {Uint8Array} message
-   */
-  #deliver(channel, message) {
-    if (this.#connection === null) throw new NetloomError("no-seat", "this client is not connected");
-    try {
-      this.#connection.send(channel, message);
-    } catch (error) {
-      throw sendErrorOf(error);
-    }
   }
 
   /**
@@ -445,9 +391,9 @@ export class SessionClient {
     const pending = seat === null ? null : this.#inputs.poll();
     if (seat !== null && pending !== null) {
       // What has no room now comes with the next message.
-      this.#send(CHANNEL.input, (out) => seat.writeInputs(out, pending.step, pending.inputs));
+      this.#out.send(CHANNEL.input, (out) => seat.writeInputs(out, pending.step, pending.inputs));
     }
-    return (this.#connection ?? this.#parting)?.poll(now) ?? null;
+    return (this.#out.connection ?? this.#parting)?.poll(now) ?? null;
   }
 
   /**
@@ -455,7 +401,7 @@ export class SessionClient {
    * @param {number} now
    */
   isFinished(now) {
-    return this.#connection === null && (this.#parting?.isFinished(now) ?? true);
+    return this.#out.connection === null && (this.#parting?.isFinished(now) ?? true);
   }
 
   /**
@@ -463,6 +409,6 @@ export class SessionClient {
    * @param {number} now
    */
   nextTimeout(now) {
-    return Math.min((this.#connection ?? this.#parting)?.nextTimeout(now) ?? Infinity, this.#calls.nextTimeout());
+    return Math.min((this.#out.connection ?? this.#parting)?.nextTimeout(now) ?? Infinity, this.#calls.nextTimeout());
   }
 }

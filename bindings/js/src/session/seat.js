@@ -21,6 +21,19 @@ const STEPS_PER_SECOND_MAX = 240;
 /** Objects whose entering, leaving or change waits to be told. */
 const CHANGES_MAX = 65_536;
 
+/**
+ * @typedef {object} SessionSettings
+ * @property {import("./protocol.js").Protocol} protocol
+ * @property {string} name to be known by, up to 64 bytes
+ * @property {string} room by name or code; empty for the server's choice
+ * @property {boolean} isSpectator
+ * @property {Uint8Array} ticket what the game asks for to let somebody in
+ * @property {number} delay how far behind the view is, in microseconds
+ * @property {number} objectsMax
+ * @property {number} stepsPerFrameMax
+ * @property {boolean} reconnects whether a lost connection is to be taken up again
+ */
+
 /** @typedef {import("../wire/bytes.js").ByteWriter} ByteWriter */
 
 /** See the module. */
@@ -43,7 +56,7 @@ export class Seat {
   #kinds;
 
   /**
-   * @param {import("./client.js").SessionSettings} settings
+   * @param {SessionSettings} settings
    * @param {import("./messages.js").Welcome} welcome
    */
   constructor({ protocol, delay, objectsMax, stepsPerFrameMax }, welcome) {
