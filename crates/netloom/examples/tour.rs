@@ -17,7 +17,6 @@ use netloom::prelude::*;
 use netloom::proto::Security;
 use netloom::session::lobby::{LobbyConfig, SettingRule};
 use netloom::session::rpc::{Callers, Delivery, ObjectArg};
-use netloom::wire::hash::Fnv64;
 
 const BALLS: u16 = 200;
 
@@ -174,16 +173,6 @@ impl Game for Tour {
         is_wanted
     }
 
-    fn chat(&mut self, room: &mut Room, player: PlayerId, text: &str) -> bool {
-        let Some(first) = text.strip_prefix("/hash ").and_then(|tick| tick.parse::<u32>().ok()) else {
-            return true;
-        };
-        let hashes: Vec<String> =
-            (0..12).map(|after| format!("{:016x}", hash(room, Tick(first.wrapping_add(after))))).collect();
-        room.notify(player, &format!("hash {first} {}", hashes.join(" ")));
-        false
-    }
-
     fn rpc(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>) -> Result<(), CallRefused> {
         let answered = match call.name() {
             "add" => {
@@ -225,15 +214,6 @@ impl Game for Tour {
             room.end(&error.to_string());
         }
     }
-}
-
-/// One number for the whole world at a tick: the sum of the hashes of its objects.
-fn hash(room: &Room, tick: Tick) -> u64 {
-    let known = room.world().iter().filter_map(|object| Some((object.class_id().0, object.words_at(tick)?)));
-    known.fold(0, |sum: u64, (class, words)| {
-        let hash = words.iter().fold(Fnv64::new().with(&[class]), |hash, word| hash.with(&word.to_le_bytes()));
-        sum.wrapping_add(hash.value())
-    })
 }
 
 fn protocol() -> Result<Protocol, Box<dyn std::error::Error>> {

@@ -337,7 +337,14 @@ export class Client extends Emitter {
 
   /** Tells the game what happened. */
   #tell() {
-    for (let event = this.#session.pollEvent(); event !== undefined; event = this.#session.pollEvent()) this.#tellOf(event);
+    for (let event = this.#session.pollEvent(); event !== undefined; event = this.#session.pollEvent()) {
+      this.#tellOf(event);
+      if (event.type === "welcomed") {
+        // Whoever waits for connect() goes on first, and has its handlers in place for the rest.
+        this.#pump.soon();
+        return;
+      }
+    }
   }
 
   /** @param {import("../session/events.js").SessionEvent} event */

@@ -233,6 +233,7 @@ export class SessionClient {
       case "lobby-state": {
         const state = readLobbyState(message.bytes);
         this.lobby.setState(state);
+        this.seat?.handleRole(state.members);
         return events.push({ type: "lobby", state });
       }
       case "lobby-event":

@@ -72,6 +72,7 @@ export class ObjectKind {
     declared.sort((one, other) => other.type.hotness - one.type.hotness);
     this.name = name;
     this.profile = profile;
+    this.declaration = declaration;
     /** By the numbers of the fields. */
     this.types = declared.map(({ type }) => type);
     /** How many coordinates the game sees of a place. */

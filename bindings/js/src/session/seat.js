@@ -115,6 +115,14 @@ export class Seat {
   }
 
   /**
+   * Whoever takes a seat in the lobby acts from then on, and whoever leaves it to watch does not.
+   * @param {readonly import("./lobby.js").Member[]} members
+   */
+  handleRole(members) {
+    this.isSpectator = members.find(({ player }) => player === this.player)?.isSpectator ?? this.isSpectator;
+  }
+
+  /**
    * Tells the server what could not be read and what is held otherwise, and applies properties whose objects are here.
    * @param {(fill: (out: ByteWriter) => void) => void} send
    */
