@@ -286,6 +286,7 @@ export class Client extends Emitter {
     const now = this.#moveOn(nowMs);
     this.#session.tick(now);
     this.#tell();
+    for (const object of this.#scene.gone()) this.emit("leave", object);
     if (this.#predictions.length > 0) {
       for (const prediction of this.#predictions) prediction.update(Math.max(0, elapsed + now));
     }
@@ -361,11 +362,8 @@ export class Client extends Emitter {
         if (object !== undefined) this.emit("enter", object);
         return;
       }
-      case "gone": {
-        const object = this.#scene.leave(event.alias);
-        if (object !== undefined) this.emit("leave", object);
-        return;
-      }
+      case "gone":
+        return this.#scene.leave(event.alias);
       case "changed": {
         const object = this.hears("change") ? this.#scene.get(event.alias) : undefined;
         if (object !== undefined) this.emit("change", object);

@@ -31,9 +31,9 @@ export class NetObject {
     this.#position = new Float64Array(kind.positionParts);
   }
 
-  /** Whether it still is in sight. */
+  /** Whether it still is in sight; one that left is shown until the view gets there. */
   get isInSight() {
-    return this.#scene.known(this) !== undefined;
+    return this.#scene.known(this)?.isInSight ?? false;
   }
 
   /** Whether it is this player's own. */
@@ -41,7 +41,10 @@ export class NetObject {
     return this.#scene.known(this)?.isOwned ?? false;
   }
 
-  /** What it is attached to; null if nothing, or nothing in sight. */
+  /**
+   * What it is attached to; null if nothing, or nothing in sight.
+   * @returns {NetObject | null}
+   */
   get parent() {
     return this.#scene.parentOf(this);
   }

@@ -11,6 +11,8 @@ export class Scene {
   frame = 0;
   /** @type {Map<number, NetObject>} */
   #objects = new Map();
+  /** @type {Set<number>} aliases of those that are shown to the end */
+  #leaving = new Set();
   #session;
   #protocol;
   /** @type {Map<number, import("./prediction.js").Prediction>} by alias */
@@ -47,23 +49,40 @@ export class Scene {
    */
   enter(alias) {
     const seen = this.#session.seat?.world.object(alias);
+    this.#leaving.delete(alias);
     if (seen === undefined || this.#objects.has(alias)) return undefined;
     const object = new NetObject(this, alias, this.#protocol.kinds[seen.class.number]);
     this.#objects.set(alias, object);
     return object;
   }
 
-  /** @param {number} alias */
+  /**
+   * An object has left the server's world, or this player's sight. It stays until the view gets there too: of a rocket that
+   * hits, the last metres are seen.
+   * @param {number} alias
+   */
   leave(alias) {
-    const object = this.#objects.get(alias);
-    this.#objects.delete(alias);
-    return object;
+    if (this.#objects.has(alias)) this.#leaving.add(alias);
+  }
+
+  /** Those that are gone from view, which are no longer here. */
+  *gone() {
+    if (this.#leaving.size === 0) return;
+    const { seat } = this.#session;
+    for (const alias of this.#leaving) {
+      if (seat?.isShown(alias)) continue;
+      this.#leaving.delete(alias);
+      const object = this.#objects.get(alias);
+      this.#objects.delete(alias);
+      if (object !== undefined) yield object;
+    }
   }
 
   /** Everything leaves. */
   clear() {
     const objects = [...this.#objects.values()];
     this.#objects.clear();
+    this.#leaving.clear();
     return objects;
   }
 
@@ -74,15 +93,19 @@ export class Scene {
    */
   known(object) {
     if (this.#objects.get(object.alias) !== object) return undefined;
-    return this.#session.seat?.world.object(object.alias);
+    const held = this.#session.seat?.world.slots[slotOf(object.alias)];
+    return held?.alias === object.alias ? held : undefined;
   }
 
-  /** @param {NetObject} object */
+  /**
+   * @param {NetObject} object
+   * @returns {NetObject | null}
+   */
   parentOf(object) {
     const slot = this.known(object)?.parent ?? null;
     if (slot === null) return null;
     const parent = this.#session.seat?.world.slots[slot];
-    return parent === undefined || slotOf(parent.alias) !== slot ? null : this.#objects.get(parent.alias) ?? null;
+    return parent === undefined ? null : this.#objects.get(parent.alias) ?? null;
   }
 
   /**

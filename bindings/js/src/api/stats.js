@@ -92,7 +92,7 @@ export class StatsKeeper {
       snapshots: this.#snapshots,
       snapshotsRefused: seat?.world.counters.refused ?? 0,
       snapshotAgeMs: this.#snapshots === 0 ? 0 : nowMs - this.#snapshotAtMs,
-      interpolationDelayMs: (seat?.view.delay ?? 0) / 1_000,
+      interpolationDelayMs: (seat?.delay ?? 0) / 1_000,
       corrections,
       nonsense: session.nonsense,
     };

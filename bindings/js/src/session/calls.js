@@ -4,7 +4,7 @@
  * known whether the server takes them at all.
  */
 
-import { ViewEvents } from "../replica/view_events.js";
+import { ViewEvents } from "../replica/view/events.js";
 import { ByteWriter } from "../wire/bytes.js";
 import { WireError } from "../wire/error.js";
 import { FRAME_HEADER_BYTES_MAX, readServerCall, targetCode, writeCallHead } from "./call_frame.js";
@@ -39,7 +39,7 @@ export class Calls {
   #list = new CallList();
   #inbox = new CallInbox();
   #waiting = new WaitingCalls();
-  #atView = /** @type {ViewEvents<Called>} */ (new ViewEvents({ waitingMax: AT_VIEW_MAX, aheadMax: AHEAD_MAX_US }));
+  #atView = /** @type {ViewEvents<Called>} */ (new ViewEvents({ waitingMax: AT_VIEW_MAX, aheadUsMax: AHEAD_MAX_US }));
   #message = new ByteWriter(1 + FRAME_HEADER_BYTES_MAX + ARGS_BYTES_MAX);
   #table;
   #events;
@@ -197,10 +197,7 @@ export class Calls {
     if (call.tick !== null && viewTime !== null) {
       const time = seat.timeOf(call.tick);
       // What cannot wait is given at once: a call that was to arrive does.
-      if (this.#atView.length < AT_VIEW_MAX && time - viewTime <= AHEAD_MAX_US) {
-        this.#atView.push(viewTime, time, called);
-        return;
-      }
+      if (this.#atView.push(viewTime, time, true, called)) return;
     }
     this.counters.given++;
     this.#events.push({ type: "called", call: called });

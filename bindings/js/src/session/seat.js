@@ -2,9 +2,10 @@
  * A seat in a room, from the inside: the world as it arrives, the clocks, and how the two are shown.
  */
 
-import { InputClock } from "../replica/input_clock.js";
-import { InputWriter, viewTimeAt } from "../replica/input.js";
-import { View } from "../replica/view.js";
+import { InputWriter } from "../replica/input.js";
+import { InputClock } from "../replica/view/input_clock.js";
+import { Pose } from "../replica/view/space.js";
+import { View } from "../replica/view/view.js";
 import { World } from "../replica/world.js";
 import { WireError } from "../wire/error.js";
 import { Adapt } from "./adapt.js";
@@ -51,6 +52,7 @@ export class Seat {
   /** @type {{ tick: number, step: number }[]} of the last snapshots: the step after which they were */
   #told = [];
   #unpacked = new Uint8Array(SNAPSHOT_BYTES_MAX);
+  #pose = new Pose();
   #inputWriter;
   #inputClock;
   #kinds;
@@ -71,7 +73,7 @@ export class Seat {
     this.sendsPerSecond = sendsPerSecond;
     this.world = new World({ classes: protocol.classes, objectsMax, propertyHoldTicks: sendsPerSecond });
     this.world.startNear(welcome.tick, welcome.step);
-    this.view = new View({ ticksPerSecond: sendsPerSecond, delay });
+    this.view = new View({ ticksPerSecond: sendsPerSecond, delayUs: delay });
     this.#inputClock = new InputClock({ stepsPerSecond, stepsPerPollMax: stepsPerFrameMax });
     this.#inputWriter = new InputWriter(protocol.input);
     this.#objectsAtJoin = welcome.objects;
@@ -179,7 +181,12 @@ export class Seat {
    */
   setDelay(delay) {
     this.#delay = delay;
-    this.view.setDelay(Math.max(delay, this.#delayMin));
+    this.view.delay.set(Math.max(delay, this.#delayMin));
+  }
+
+  /** How far behind the view is at present, in microseconds. */
+  get delay() {
+    return this.view.delay.delay;
   }
 
   /** How far prediction may reach without a word from the server, in microseconds. */
@@ -194,7 +201,7 @@ export class Seat {
 
   /** The tick of snapshots that the player sees. */
   get viewTick() {
-    return this.view.time === null ? null : viewTimeAt(this.view.time, this.sendsPerSecond).step;
+    return this.view.viewTime(this.sendsPerSecond)?.step ?? null;
   }
 
   /**
@@ -208,6 +215,27 @@ export class Seat {
   /** @param {number} alias */
   isInSight(alias) {
     return this.world.object(alias) !== undefined;
+  }
+
+  /**
+   * Whether an object is shown, be it that it has left and the view has not got there.
+   * @param {number} alias
+   */
+  isShown(alias) {
+    return this.view.sourceOf(alias) !== null;
+  }
+
+  /**
+   * Fills in where an object is shown.
+   * @param {number} alias
+   * @param {Float64Array} position of two or three coordinates
+   * @param {Float64Array} rotation x y z w
+   */
+  show(alias, position, rotation) {
+    const pose = this.view.sample(alias, this.#pose);
+    if (pose === null) return;
+    for (let axis = 0; axis < position.length; axis++) position[axis] = pose.position[axis];
+    rotation.set(pose.rotation);
   }
 
   /**
@@ -243,8 +271,7 @@ export class Seat {
    * @param {readonly any[]} inputs
    */
   writeInputs(out, step, inputs) {
-    const view = this.view.time === null ? null : viewTimeAt(this.view.time, this.stepsPerSecond);
-    const message = this.#inputWriter.write(step, view, inputs);
+    const message = this.#inputWriter.write(step, this.view.viewTime(this.stepsPerSecond), inputs);
     out.u8(KIND.input);
     if (message !== null) out.bytes(message);
   }
@@ -255,7 +282,7 @@ export class Seat {
    * @param {number} now
    */
   pollViewing(now) {
-    const ms = Math.floor(this.view.delay / 1_000);
+    const ms = Math.floor(this.delay / 1_000);
     const said = this.#viewing;
     if (said !== null && (Math.abs(said.ms - ms) < VIEWING_MS_MIN || now - said.at < VIEWING_INTERVAL_US)) return null;
     this.#viewing = { ms, at: now };
