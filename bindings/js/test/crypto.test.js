@@ -42,6 +42,7 @@ test("X25519: RFC 7748, section 6.1", () => {
 });
 
 test("X25519: RFC 7748, a thousand iterations", () => {
+  /** @type {Uint8Array} */
   let scalar = fromHex("0900000000000000000000000000000000000000000000000000000000000000");
   let point = scalar;
   for (let iteration = 1; iteration <= 1000; iteration++) {

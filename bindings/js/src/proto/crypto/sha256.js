@@ -109,6 +109,7 @@ export function hmacSha256(key, ...parts) {
 export function hkdfSha256(salt, secret, info, length) {
   const extracted = hmacSha256(salt, secret);
   const out = new Uint8Array(Math.ceil(length / HASH_BYTES) * HASH_BYTES);
+  /** @type {Uint8Array} */
   let block = new Uint8Array(0);
   for (let index = 0; index * HASH_BYTES < length; index++) {
     block = hmacSha256(extracted, block, info, Uint8Array.of(index + 1));
