@@ -9,7 +9,7 @@
 mod entries;
 mod frames;
 mod inputs;
-mod scene;
+pub mod scene;
 mod sessions;
 mod updates;
 

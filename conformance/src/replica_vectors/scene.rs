@@ -79,6 +79,7 @@ pub fn audience_name(audience: Audience) -> &'static str {
 pub struct Contents(pub Vec<(usize, Vec<u8>)>);
 
 impl Contents {
+    /// Adds that of a field.
     pub fn push(&mut self, field: usize, content: &[u8]) {
         self.0.push((field, content.to_vec()));
     }
