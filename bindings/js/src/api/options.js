@@ -21,7 +21,7 @@ import { tabStorage } from "./resume_store.js";
  *   the same, and a new seat when the server was restarted; nothing. "resume"
  * @property {boolean} [resumeAfterReload] whether a reload of the page takes up the seat; true
  * @property {Pick<Storage, "getItem" | "setItem" | "removeItem"> | null} [storage] for that; the tab's
- * @property {import("../transport/conditioner.js").LinkSettings} [lab] a bad line on purpose, from the start
+ * @property {import("./lab.js").LabSettings | string} [lab] a bad line on purpose, from the start
  */
 
 /** @param {ConnectOptions} options */

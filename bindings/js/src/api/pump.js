@@ -11,8 +11,10 @@ const TIMER_MS_MAX = 1_000;
 /** See the module. */
 export class Pump {
   #run;
-  #channel = new MessageChannel();
+  /** @type {MessageChannel | null} made when it is needed: an open one keeps a process of node alive */
+  #channel = null;
   #isSoon = false;
+  #isStopped = false;
   /** @type {ReturnType<typeof setTimeout> | null} */
   #timer = null;
   #timerAtMs = Infinity;
@@ -20,16 +22,13 @@ export class Pump {
   /** @param {() => void} run */
   constructor(run) {
     this.#run = run;
-    this.#channel.port1.onmessage = () => {
-      this.#isSoon = false;
-      this.#run();
-    };
   }
 
   /** Runs once, as soon as the present work is done. */
   soon() {
-    if (this.#isSoon) return;
+    if (this.#isSoon || this.#isStopped) return;
     this.#isSoon = true;
+    this.#channel ??= this.#open();
     this.#channel.port2.postMessage(null);
   }
 
@@ -39,6 +38,7 @@ export class Pump {
    * @param {number} dueMs Infinity for whenever it suits
    */
   at(nowMs, dueMs) {
+    if (this.#isStopped) return;
     const due = Math.min(Math.max(dueMs, nowMs), nowMs + TIMER_MS_MAX);
     if (this.#timer !== null && this.#timerAtMs <= due && this.#timerAtMs >= nowMs) return;
     this.#clear();
@@ -51,10 +51,21 @@ export class Pump {
 
   /** Never runs again. */
   stop() {
+    this.#isStopped = true;
     this.#clear();
+    if (this.#channel === null) return;
     this.#channel.port1.onmessage = null;
     this.#channel.port1.close();
     this.#channel.port2.close();
+  }
+
+  #open() {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => {
+      this.#isSoon = false;
+      this.#run();
+    };
+    return channel;
   }
 
   #clear() {

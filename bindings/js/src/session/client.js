@@ -410,6 +410,9 @@ export class SessionClient {
    * @param {number} now
    */
   nextTimeout(now) {
-    return Math.min((this.#out.connection ?? this.#parting)?.nextTimeout(now) ?? Infinity, this.#calls.nextTimeout());
+    const { connection } = this.#out;
+    // One that ended while it was asked for datagrams has that to tell.
+    if (connection?.state === "disconnected") return now;
+    return Math.min((connection ?? this.#parting)?.nextTimeout(now) ?? Infinity, this.#calls.nextTimeout());
   }
 }
