@@ -149,7 +149,8 @@ export class Outbound {
       const isMeasured = packet.number === this.ackNewest && this.ackDelayMs < 255;
       const rtt = Math.max(1, this.ackNow - packet.sentAt - 1000 * this.ackDelayMs);
       // A longer one was made by a clock that jumped, not by the network.
-      this.rate.handleAcked(isMeasured && rtt < this.config.peerTimeout ? rtt : 0, this.ackNow);
+      const sample = isMeasured && rtt < this.config.peerTimeout ? rtt : 0;
+      this.rate.handleAcked(packet.bytes + IP_UDP_BYTES, sample, this.ackNow);
     }
     this.window.handleReported(packet.named, packet.arrivals);
     this.history.handleAcked(packet.number);

@@ -1,12 +1,14 @@
 /**
- * How fast to send: the round trip, the loss, and a byte rate that neither fills queues nor floods a lossy path
- * (section 26, "Rate").
+ * How fast to send: the round trip, the loss, and a byte rate that fills no queues (section 26, "Rate").
  *
  * A client sends little: inputs, calls, now and then something large. So the controller is a plain one. Time is cut into
  * rounds of a round trip or so. A round in which even the quickest packet waited longer in queues than the target, or in
- * which more than one packet of twenty was lost, cuts the rate to 70 % if the rate was in use (else it was not this sender
- * who caused it); a good round in which it was in use lets it grow, doubling until the first cut. Distance is not
- * punished: a queue is what exceeds the least round trip of the last ten seconds.
+ * which too many were lost, cuts the rate to 85 % of what arrives, if the rate was in use; else it was not this sender who
+ * caused it. A good round in which it was in use lets it grow, doubling until the first cut.
+ *
+ * Two things are not punished. Distance: a queue is what exceeds the least round trip of the last ten seconds. And loss
+ * that has nothing to do with the rate, as on a radio link: if a cut changes nothing, the rate comes back, and that much
+ * loss is taken for the path's own.
  */
 
 import { DATAGRAM_BYTES_MAX, IP_UDP_BYTES } from "./limits.js";
@@ -20,11 +22,14 @@ const MIN_RTT_SLOTS = 10;
 const MIN_RTT_SLOT = 1e6;
 const ROUND_MIN = 60e3;
 const ROUND_SAMPLES_MIN = 4;
-const CUT = 0.7;
+const CUT = 0.85;
 const IN_USE = 0.75;
-const LOSS_MAX = 0.05;
+/** Loss above the path's own that is too much. */
+const LOSS_EXCESS = 0.05;
+/** The most that is taken for the path's own. */
+const LOSS_OWN_MAX = 0.5;
 /** Fewer packets say nothing about loss. */
-const LOSS_PACKETS_MIN = 20;
+const LOSS_PACKETS_MIN = 40;
 const DATAGRAM_COST = DATAGRAM_BYTES_MAX + IP_UDP_BYTES;
 
 /** The path's round trips, smoothed as RFC 6298 and RFC 3550 say. */
@@ -85,11 +90,18 @@ export class RateControl {
     /** Bytes in hand; negative after more was sent than there were. */
     this.tokens = this.#capacity();
     this.refilledAt = now;
+    // Since loss was last judged.
+    this.acked = 0;
+    this.lost = 0;
+    /** The loss that the path is known for. */
+    this.ownLoss = 0;
+    /** The loss for which the rate was last cut, and the rate before; whether the cut helped is not known yet. */
+    this.triedLoss = 0;
+    this.triedRate = 0;
     // Of the round under way.
     this.roundAt = now;
     this.sentBytes = 0;
-    this.acked = 0;
-    this.lost = 0;
+    this.ackedBytes = 0;
     this.samples = 0;
     this.leastRtt = Infinity;
   }
@@ -101,10 +113,11 @@ export class RateControl {
     this.sentBytes += bytes;
   }
 
-  /** @param {number} rtt of the packet; zero if it cannot be measured @param {number} now */
-  handleAcked(rtt, now) {
+  /** @param {number} bytes @param {number} rtt of the packet; zero if it cannot be measured @param {number} now */
+  handleAcked(bytes, rtt, now) {
     this.loss -= this.loss / 64;
     this.acked++;
+    this.ackedBytes += bytes;
     if (rtt > 0) {
       this.rtt.handleSample(rtt, now);
       this.leastRtt = Math.min(this.leastRtt, rtt);
@@ -141,28 +154,43 @@ export class RateControl {
   }
 
   /** @param {number} now */
-  #beginRound(now) {
+  #endRound(now) {
+    const elapsed = now - this.roundAt;
+    const isInUse = (this.sentBytes * 1e6) / elapsed >= IN_USE * this.bytesPerSecond;
+    const arriving = (this.ackedBytes * 1e6) / elapsed;
+    const isQueueing = this.leastRtt - this.rtt.min > this.config.delayTarget;
+    const before = this.bytesPerSecond;
+    if (isInUse && (this.#isLossy() || isQueueing)) {
+      this.isStarting = false;
+      this.#setRate(Math.min(before, CUT * arriving), now);
+    } else if (isInUse && this.bytesPerSecond === before) {
+      this.#setRate(this.isStarting ? 2 * before : before + DATAGRAM_COST, now);
+    }
     this.roundAt = now;
-    this.sentBytes = 0;
-    this.acked = 0;
-    this.lost = 0;
-    this.samples = 0;
+    this.sentBytes = this.ackedBytes = this.samples = 0;
     this.leastRtt = Infinity;
   }
 
-  /** @param {number} now */
-  #endRound(now) {
-    const isInUse = (this.sentBytes * 1e6) / (now - this.roundAt) >= IN_USE * this.bytesPerSecond;
-    const isQueueing = this.leastRtt - this.rtt.min > this.config.delayTarget;
+  /** Whether more was lost than the path is known for. Brings the rate back if the last cut for that changed nothing. */
+  #isLossy() {
     const packets = this.acked + this.lost;
-    const isLossy = packets >= LOSS_PACKETS_MIN && this.lost > LOSS_MAX * packets;
-    if (isInUse && (isQueueing || isLossy)) {
-      this.isStarting = false;
-      this.#setRate(CUT * this.bytesPerSecond, now);
-    } else if (isInUse) {
-      this.#setRate(this.isStarting ? 2 * this.bytesPerSecond : this.bytesPerSecond + DATAGRAM_COST, now);
+    if (packets < LOSS_PACKETS_MIN) return false;
+    const loss = this.lost / packets;
+    this.acked = this.lost = 0;
+    const { triedLoss } = this;
+    this.triedLoss = 0;
+    if (triedLoss > 0 && 3 * loss >= 2 * triedLoss) {
+      this.ownLoss = Math.min(LOSS_OWN_MAX, loss);
+      this.bytesPerSecond = Math.max(this.bytesPerSecond, Math.min(this.triedRate, this.config.bytesPerSecondMax));
+      return false;
     }
-    this.#beginRound(now);
+    if (loss > this.ownLoss + LOSS_EXCESS) {
+      this.triedLoss = loss;
+      this.triedRate = this.bytesPerSecond;
+      return true;
+    }
+    if (loss < this.ownLoss / 2) this.ownLoss -= (this.ownLoss - loss) / 4;
+    return false;
   }
 
   /** Credits the past at the old rate before the new one holds. @param {number} bytesPerSecond @param {number} now */
