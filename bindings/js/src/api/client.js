@@ -15,6 +15,7 @@ import { Line } from "./line.js";
 import { completeOptions, within } from "./options.js";
 import { Prediction } from "./prediction.js";
 import { Pump } from "./pump.js";
+import { answered } from "./request.js";
 import { Scene } from "./scene.js";
 import { StatsKeeper } from "./stats.js";
 import { toldOf } from "./told.js";
@@ -197,32 +198,7 @@ export class Client extends Emitter {
    * @returns {Promise<Call>}
    */
   request(name, args, { answer, timeoutMs = REQUEST_MS, ...options }) {
-    return new Promise((resolve, reject) => {
-      /** @type {(() => void)[]} */
-      const ends = [];
-      const settle = (/** @type {() => void} */ how) => {
-        for (const end of ends) end();
-        how();
-      };
-      const timer = setTimeout(() => {
-        settle(() => reject(new NetloomError("timeout", `"${name}" was not answered by "${answer}" within ${timeoutMs} ms`)));
-      }, timeoutMs);
-      ends.push(
-        () => clearTimeout(timer),
-        this.on("call", (call) => {
-          if (call.name === answer) settle(() => resolve(call));
-        }),
-        this.on("call-refused", ({ name: refused, reason, text }) => {
-          if (refused === name) settle(() => reject(new NetloomError("call-refused", text, { reason })));
-        }),
-        this.on("close", (error) => settle(() => reject(error))),
-      );
-      try {
-        this.call(name, args, options);
-      } catch (error) {
-        settle(() => reject(error));
-      }
-    });
+    return answered(this, name, { answer, timeoutMs }, () => this.call(name, args, options));
   }
 
   /**

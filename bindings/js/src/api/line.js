@@ -193,7 +193,7 @@ export class Line {
 
   /** A page that goes away leaves the token behind; one that comes back from the cache takes it again. */
   #listen() {
-    const target = /** @type {Partial<Window>} */ (globalThis);
+    const target = /** @type {any} */ (globalThis);
     if (typeof target.addEventListener !== "function") return;
     const leave = () => {
       const token = this.#session.resumeToken;
@@ -206,8 +206,8 @@ export class Line {
     target.addEventListener("pagehide", leave);
     target.addEventListener("pageshow", stay);
     this.#listeners.push(() => {
-      target.removeEventListener?.("pagehide", leave);
-      target.removeEventListener?.("pageshow", stay);
+      target.removeEventListener("pagehide", leave);
+      target.removeEventListener("pageshow", stay);
     });
   }
 }

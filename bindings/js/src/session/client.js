@@ -9,7 +9,6 @@
  */
 
 import { WireError } from "../wire/error.js";
-import { writeValue } from "../wire/value.js";
 import { Calls } from "./calls.js";
 import { endingOf, farewellOf } from "./ending.js";
 import { NetloomError } from "./error.js";
@@ -353,16 +352,8 @@ export class SessionClient {
    * @param {any} value
    */
   write(alias, name, value) {
-    const { field, type } = this.#seated().fieldOf(alias, name);
-    this.#out.trySend(CHANNEL.control, (out) => {
-      write.field(out, alias, field.index);
-      try {
-        writeValue(field, type.fromGame(value), out);
-      } catch (error) {
-        if (!(error instanceof RangeError)) throw error;
-        throw new NetloomError("setting", `${name}: ${error.message}`, { cause: error });
-      }
-    });
+    const seat = this.#seated();
+    this.#out.trySend(CHANNEL.control, (out) => seat.writeField(out, alias, name, value));
   }
 
   /**

@@ -8,6 +8,7 @@ import { Pose } from "../replica/view/space.js";
 import { View } from "../replica/view/view.js";
 import { World } from "../replica/world.js";
 import { WireError } from "../wire/error.js";
+import { writeValue } from "../wire/value.js";
 import { Adapt } from "./adapt.js";
 import { NetloomError } from "./error.js";
 import { SNAPSHOT_BYTES_MAX, unpack } from "./lz4.js";
@@ -249,11 +250,13 @@ export class Seat {
   }
 
   /**
-   * A field of an object by its name.
+   * Writes the message that asks to set a field.
+   * @param {ByteWriter} out
    * @param {number} alias
    * @param {string} name
+   * @param {any} value
    */
-  fieldOf(alias, name) {
+  writeField(out, alias, name, value) {
     const object = this.world.object(alias);
     if (object === undefined) throw new NetloomError("no-object", `no object ${alias} is in sight`);
     const index = object.class.schema.indexOf(name);
@@ -261,7 +264,13 @@ export class Seat {
       const known = object.class.schema.fields.map((field) => field.name).join(", ");
       throw new NetloomError("setting", `${object.class.name} has no field "${name}": it has ${known}`);
     }
-    return { field: object.shape.fields[index], type: this.#kinds[object.class.number].types[index] };
+    write.field(out, alias, index);
+    try {
+      writeValue(object.shape.fields[index], this.#kinds[object.class.number].types[index].fromGame(value), out);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new NetloomError("setting", `${name}: ${error.message}`, { cause: error });
+    }
   }
 
   /**
