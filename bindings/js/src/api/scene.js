@@ -13,6 +13,7 @@ export class Scene {
   #objects = new Map();
   /** @type {Set<number>} aliases of those that are shown to the end */
   #leaving = new Set();
+  #metres = new Float64Array(3);
   #session;
   #protocol;
   /** @type {Map<number, import("./prediction.js").Prediction>} by alias */
@@ -117,7 +118,18 @@ export class Scene {
     if (known === undefined) return undefined;
     const index = known.class.schema.indexOf(name);
     if (index < 0 || !isTold(known, index)) return undefined;
-    return this.#protocol.kinds[known.class.number].types[index].toGame(known.value(index));
+    return this.#protocol.kinds[known.class.number].types[index].toGame(this.#wireValue(known, index));
+  }
+
+  /**
+   * Places are told in the world, wherever they are counted from on the wire.
+   * @param {WorldObject} object
+   * @param {number} index
+   */
+  #wireValue(object, index) {
+    if (object.class.schema.fields[index].kind !== "position") return object.value(index);
+    object.putPosition(object.states.newestAt, this.#metres);
+    return [...this.#metres];
   }
 
   /** @param {NetObject} object */

@@ -3,7 +3,7 @@
  */
 
 import { InputWriter } from "../replica/input.js";
-import { InputClock } from "../replica/view/input_clock.js";
+import { InputClock } from "../replica/predict/input_clock.js";
 import { Pose } from "../replica/view/space.js";
 import { View } from "../replica/view/view.js";
 import { World } from "../replica/world.js";
@@ -193,6 +193,11 @@ export class Seat {
   /** How far prediction may reach without a word from the server, in microseconds. */
   get predictionWindow() {
     return this.#adapt.predictionWindow;
+  }
+
+  /** How far this client is into its newest step, 0 to 1: for drawing between two steps. */
+  get stepFraction() {
+    return this.#inputClock.phase?.fraction ?? 1;
   }
 
   /** The server's time that is shown; null before the first snapshot. */
