@@ -244,7 +244,7 @@ export class View {
     const velocity = object.putVelocity(states.wordsAt(row), this.velocity) ? this.velocity : null;
     while (this.seats.length <= slot) this.seats.push(NOBODY);
     if (!this.#isSeated(alias)) this.objects.remove(slot);
-    if (this.leaving.length > 0) this.leaving = this.leaving.filter((leaving) => leaving.alias !== alias);
+    if (this.leaving.length > 0) this.leaving = this.leaving.filter((leaving) => slotOf(leaving.alias) !== slot);
     this.seats[slot] = alias;
     this.objects.enter(slot, object.parent);
     if (isInFull) this.objects.noteEntry(slot, time);
