@@ -31,11 +31,13 @@ export const tour = defineProtocol("tour", {
   calls: {
     add: { callers: "clients" },
     point: { callers: "clients" },
+    hatch: { callers: "clients" },
     look: { callers: "clients", atViewTime: true },
     write: { callers: "clients" },
     kick: { callers: "clients" },
     grumble: { callers: "clients" },
     greet: { callers: "server" },
+    hatched: { callers: "server" },
     sum: { callers: "server" },
     pointed: { callers: "server", atViewTime: true },
     seen: { callers: "server", delivery: "unordered" },

@@ -135,7 +135,6 @@ impl Game for Tour {
         let walker = Walker { diary: format!("{} came here", known.name), ..Walker::default() };
         match room.spawn(&walker, Some(player)) {
             Ok(object) => {
-                // About an object that the client cannot have heard of yet.
                 if let Err(error) = room.call(CallTarget::Player(player), "greet", Some(object), &("welcome",)) {
                     room.notify(player, &error.to_string());
                 }
@@ -185,6 +184,12 @@ impl Game for Tour {
                 let arg = room.object_arg(object);
                 room.call(CallTarget::All, "pointed", Some(object), &(arg,))
             }
+            // The answer is about an object that nobody can have heard of yet.
+            "hatch" => {
+                let ball = Ball { turned: [0.0, 0.0, 0.0, 1.0], size: [1.0; 3], number: BALLS, ..Ball::default() };
+                let object = room.spawn(&ball, None).map_err(|_| CallRefused::new("there is no room for it"))?;
+                room.call(CallTarget::Player(from), "hatched", Some(object), &())
+            }
             "look" => {
                 let seen = call.tick().map(|tick| tick.0);
                 room.call(CallTarget::Player(from), "seen", None, &(seen,))
@@ -223,11 +228,13 @@ fn protocol() -> Result<Protocol, Box<dyn std::error::Error>> {
     let builder = builder
         .rpc("add", clients)
         .rpc("point", clients)
+        .rpc("hatch", clients)
         .rpc("look", RpcOptions { at_view_time: true, ..clients })
         .rpc("write", clients)
         .rpc("kick", clients)
         .rpc("grumble", clients)
         .rpc("greet", server)
+        .rpc("hatched", server)
         .rpc("sum", server)
         .rpc("pointed", RpcOptions { at_view_time: true, ..server })
         .rpc("seen", RpcOptions { delivery: Delivery::Unordered, ..server })
