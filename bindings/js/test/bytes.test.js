@@ -31,7 +31,11 @@ for (const { name, hex, given, value, error } of vectors("wire_bytes")) {
       return values;
     };
     if (error) assert.throws(readAll, { name: "WireError", code: error });
-    else assert.deepEqual(readAll(), value.values.map((/** @type {any} */ each) => each.bits ?? each));
+    else
+      assert.deepEqual(
+        readAll(),
+        value.values.map((/** @type {any} */ each) => each.bits ?? each),
+      );
   });
 }
 
@@ -102,5 +106,6 @@ test("a writer refuses to grow past its limit, and keeps what it has", () => {
 
 test("zigzag is undone", () => {
   assert.deepEqual([0, -1, 1, -2, 2147483647, -2147483648].map(zigzag), [0, 1, 2, 3, 4294967294, 4294967295]);
-  for (const value of [0, -1, 1, 77, -78, 2147483647, -2147483648]) assert.equal(unzigzag(zigzag(value)), value);
+  for (const value of [0, -1, 1, 77, -78, 2147483647, -2147483648])
+    assert.equal(unzigzag(zigzag(value)), value);
 });

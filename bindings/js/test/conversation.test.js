@@ -38,13 +38,21 @@ const transports = {
   WebSocket: (/** @type {typeof server} */ of) => openNodeWebSocket(of.webSocketUrl),
 };
 
-/** Connects and joins. @param {import("../src/transport/transport.js").Transport} transport @param {string} name @param {object} settings */
+/**
+ * Connects and joins.
+ * @param {import("../src/transport/transport.js").Transport} transport
+ * @param {string} name
+ * @param {object} settings
+ */
 async function join(transport, name, settings) {
   const driven = new Driven(transport, { ...game, ...settings });
   const connected = await driven.event("connected");
   driven.connection.send(CONTROL, hello(name));
   driven.pump();
-  const welcome = await driven.event("message", ({ channel, data }) => channel === CONTROL && data[0] === WELCOME);
+  const welcome = await driven.event(
+    "message",
+    ({ channel, data }) => channel === CONTROL && data[0] === WELCOME,
+  );
   return { driven, connected, welcome: welcome.data };
 }
 
@@ -60,78 +68,113 @@ function hello(name) {
   return writer.written();
 }
 
-test("the server's refusals say what it is", needsServer, whileAwake(async () => {
-  for (const [field, reason] of /** @type {const} */ ([["schemaHash", "Schema"], ["tableId", "Tables"]])) {
-    const driven = new Driven(await transports.UDP(server), game);
-    const error = await driven.event("connected").then(() => null, (/** @type {unknown} */ refused) => refused);
-    driven.drop();
-    assert(error instanceof ConnectionError);
-    assert.equal(error.code, "Rejected");
-    assert.equal(error.reject?.reason, reason);
-    if (field === "schemaHash") game.schemaHash = error.reject.detail;
-    else game.tableId = Number(error.reject.detail);
-  }
-}));
+test(
+  "the server's refusals say what it is",
+  needsServer,
+  whileAwake(async () => {
+    for (const [field, reason] of /** @type {const} */ ([
+      ["schemaHash", "Schema"],
+      ["tableId", "Tables"],
+    ])) {
+      const driven = new Driven(await transports.UDP(server), game);
+      const error = await driven.event("connected").then(
+        () => null,
+        (/** @type {unknown} */ refused) => refused,
+      );
+      driven.drop();
+      assert(error instanceof ConnectionError);
+      assert.equal(error.code, "Rejected");
+      assert.equal(error.reject?.reason, reason);
+      if (field === "schemaHash") game.schemaHash = error.reject.detail;
+      else game.tableId = Number(error.reject.detail);
+    }
+  }),
+);
 
 for (const [name, open] of Object.entries(transports)) {
   for (const security of /** @type {const} */ (["required", "off"])) {
-    test(`${name}, security ${security}: connects, talks and says goodbye`, needsServer, whileAwake(async () => {
-      const { driven, connected } = await join(await open(server), `${name} ${security}`, { security });
-      const { driven: listener } = await join(await open(server), "listens", { security });
-      assert.equal(connected.isSealed, security === "required");
-      assert.equal(connected.resumeToken.length, 32);
-      driven.connection.send(CONTROL, Uint8Array.of(9, 100, 0)); // Viewing: from here on there are snapshots
-      // A text that needs three fragments each way, and arrives as it went.
-      const text = "🧵".repeat(500);
-      const chat = new ByteWriter(3000);
-      chat.u8(10);
-      chat.bool(false);
-      chat.str(text);
-      driven.connection.send(ORDERED, chat.written());
-      driven.pump();
-      const said = await listener.event("message", ({ channel, data }) => channel === ORDERED && data[0] === SAID);
-      const reader = new ByteReader(said.data, 1);
-      assert(reader.u32() > 0);
-      assert.equal(reader.bool(), false);
-      assert.equal(reader.str(2000), text);
-      const snapshots = () => driven.events.filter((event) =>
-        event.type === "message" && event.channel === UNRELIABLE && event.data[0] === SNAPSHOT).length;
-      await driven.event("message", () => snapshots() >= 20);
-      const stats = driven.connection.stats();
-      assert(stats.rtt > 0 && stats.rtt < 5e5, `${stats.rtt} us over loopback`);
-      assert(stats.packetsReceived >= 20 && stats.bytesReceived > 1000);
-      assert.equal(stats.pendingBytes, 0, "everything reliable was acknowledged");
-      assert.deepEqual(Object.entries(driven.connection.rejections).filter(([, count]) => count > 0), []);
-      driven.close();
-      const { error } = await driven.event("ended");
-      assert.equal(error.code, "Requested");
-      driven.drop();
-      listener.drop();
-    }));
+    test(
+      `${name}, security ${security}: connects, talks and says goodbye`,
+      needsServer,
+      whileAwake(async () => {
+        const { driven, connected } = await join(await open(server), `${name} ${security}`, { security });
+        const { driven: listener } = await join(await open(server), "listens", { security });
+        assert.equal(connected.isSealed, security === "required");
+        assert.equal(connected.resumeToken.length, 32);
+        // Viewing: from here on there are snapshots.
+      driven.connection.send(CONTROL, Uint8Array.of(9, 100, 0));
+        // A text that needs three fragments each way, and arrives as it went.
+        const text = "🧵".repeat(500);
+        const chat = new ByteWriter(3000);
+        chat.u8(10);
+        chat.bool(false);
+        chat.str(text);
+        driven.connection.send(ORDERED, chat.written());
+        driven.pump();
+        const said = await listener.event(
+          "message",
+          ({ channel, data }) => channel === ORDERED && data[0] === SAID,
+        );
+        const reader = new ByteReader(said.data, 1);
+        assert(reader.u32() > 0);
+        assert.equal(reader.bool(), false);
+        assert.equal(reader.str(2000), text);
+        const snapshots = () =>
+          driven.events.filter(
+            (event) => event.type === "message" && event.channel === UNRELIABLE && event.data[0] === SNAPSHOT,
+          ).length;
+        await driven.event("message", () => snapshots() >= 20);
+        const stats = driven.connection.stats();
+        assert(stats.rtt > 0 && stats.rtt < 5e5, `${stats.rtt} us over loopback`);
+        assert(stats.packetsReceived >= 20 && stats.bytesReceived > 1000);
+        assert.equal(stats.pendingBytes, 0, "everything reliable was acknowledged");
+        assert.deepEqual(
+          Object.entries(driven.connection.rejections).filter(([, count]) => count > 0),
+          [],
+        );
+        driven.close();
+        const { error } = await driven.event("ended");
+        assert.equal(error.code, "Requested");
+        driven.drop();
+        listener.drop();
+      }),
+    );
   }
 }
 
-test("a server without sealing refuses a client that requires it, in words", needsServer, whileAwake(async () => {
-  const driven = new Driven(await transports.UDP(plainServer), { ...game, security: "required" });
-  await assert.rejects(driven.event("connected"), { name: "ConnectionError", code: "Rejected", message: /encryption/ });
-  driven.drop();
-}));
+test(
+  "a server without sealing refuses a client that requires it, in words",
+  needsServer,
+  whileAwake(async () => {
+    const driven = new Driven(await transports.UDP(plainServer), { ...game, security: "required" });
+    await assert.rejects(driven.event("connected"), {
+      name: "ConnectionError",
+      code: "Rejected",
+      message: /encryption/,
+    });
+    driven.drop();
+  }),
+);
 
-test("a connection that is lost is resumed with its token, once", needsServer, whileAwake(async () => {
-  const first = await join(await transports.UDP(server), "resumes", {});
-  const { resumeToken } = first.connected;
-  first.driven.drop();
+test(
+  "a connection that is lost is resumed with its token, once",
+  needsServer,
+  whileAwake(async () => {
+    const first = await join(await transports.UDP(server), "resumes", {});
+    const { resumeToken } = first.connected;
+    first.driven.drop();
 
-  const { driven: second, welcome } = await join(await transports.UDP(server), "resumes", { resumeToken });
-  assert.equal(welcome[1] & 1, 1, "the Welcome says that the seat was resumed");
+    const { driven: second, welcome } = await join(await transports.UDP(server), "resumes", { resumeToken });
+    assert.equal(welcome[1] & 1, 1, "the Welcome says that the seat was resumed");
 
-  const third = new Driven(await transports.UDP(server), { ...game, resumeToken });
-  await assert.rejects(third.event("connected"), { name: "ConnectionError", message: /connect anew/ });
-  second.close();
-  await second.event("ended");
-  second.drop();
-  third.drop();
-}));
+    const third = new Driven(await transports.UDP(server), { ...game, resumeToken });
+    await assert.rejects(third.event("connected"), { name: "ConnectionError", message: /connect anew/ });
+    second.close();
+    await second.event("ended");
+    second.drop();
+    third.drop();
+  }),
+);
 
 test("nobody there: the attempts end with a timeout that says what to check", async () => {
   const quick = { connectTimeout: 100e3, connectRetries: 1, handshakeResend: 20e3 };

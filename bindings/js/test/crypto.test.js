@@ -21,12 +21,20 @@ test("SHA-256 and HMAC agree with another implementation at every length around 
     const bytes = random.bytes(length);
     const key = random.bytes(length);
     assert.equal(toHex(sha256(bytes)), reference.createHash("sha256").update(bytes).digest("hex"));
-    assert.equal(toHex(hmacSha256(key, bytes)), reference.createHmac("sha256", key).update(bytes).digest("hex"));
+    assert.equal(
+      toHex(hmacSha256(key, bytes)),
+      reference.createHmac("sha256", key).update(bytes).digest("hex"),
+    );
   }
 });
 
 test("HKDF: RFC 5869, test case 1", () => {
-  const out = hkdfSha256(fromHex("000102030405060708090a0b0c"), fromHex("0b".repeat(22)), fromHex("f0f1f2f3f4f5f6f7f8f9"), 42);
+  const out = hkdfSha256(
+    fromHex("000102030405060708090a0b0c"),
+    fromHex("0b".repeat(22)),
+    fromHex("f0f1f2f3f4f5f6f7f8f9"),
+    42,
+  );
   assert.equal(
     toHex(out),
     "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865",
@@ -36,7 +44,10 @@ test("HKDF: RFC 5869, test case 1", () => {
 test("X25519: RFC 7748, section 6.1", () => {
   const bob = fromHex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb");
   const alicePublic = fromHex("8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a");
-  assert.equal(toHex(x25519PublicKey(bob)), "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f");
+  assert.equal(
+    toHex(x25519PublicKey(bob)),
+    "de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f",
+  );
   const shared = "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742";
   assert.equal(toHex(x25519(bob, alicePublic)), shared);
 });
@@ -47,7 +58,8 @@ test("X25519: RFC 7748, a thousand iterations", () => {
   let point = scalar;
   for (let iteration = 1; iteration <= 1000; iteration++) {
     [scalar, point] = [x25519(scalar, point), scalar];
-    if (iteration === 1) assert.equal(toHex(scalar), "422c8e7a6227d7bca1350b3e2bb7279f7897b87bb6854b783c60e80311ae3079");
+    if (iteration === 1)
+      assert.equal(toHex(scalar), "422c8e7a6227d7bca1350b3e2bb7279f7897b87bb6854b783c60e80311ae3079");
   }
   assert.equal(toHex(scalar), "684cf59ba83309552800ef566f2f4d3c1c3887c49360e3875f2eb94d99532c51");
 });
@@ -61,10 +73,14 @@ test("X25519 agrees with another implementation, and with points of every form",
     const point = round === 0 ? new Uint8Array(32).fill(255) : random.bytes(32);
     const expected = reference.diffieHellman({
       privateKey: reference.createPrivateKey({
-        key: Buffer.concat([derOfSecret, secret]), format: "der", type: "pkcs8",
+        key: Buffer.concat([derOfSecret, secret]),
+        format: "der",
+        type: "pkcs8",
       }),
       publicKey: reference.createPublicKey({
-        key: Buffer.concat([derOfPublic, point]), format: "der", type: "spki",
+        key: Buffer.concat([derOfPublic, point]),
+        format: "der",
+        type: "spki",
       }),
     });
     assert.equal(toHex(x25519(secret, point)), expected.toString("hex"), `seed 2, round ${round}`);
@@ -83,7 +99,9 @@ test("sealing agrees with another implementation at every length, and opening un
     const number = [0, 1, 65535, 4294967296, 2 ** 53 - 1, -1][length % 6];
     const nonce = new DataView(new ArrayBuffer(12));
     nonce.setBigUint64(4, BigInt.asUintN(64, BigInt(number)), true);
-    const cipher = reference.createCipheriv("chacha20-poly1305", key, new Uint8Array(nonce.buffer), { authTagLength: 16 });
+    const cipher = reference.createCipheriv("chacha20-poly1305", key, new Uint8Array(nonce.buffer), {
+      authTagLength: 16,
+    });
     cipher.setAAD(header, { plaintextLength: length });
     const expected = Buffer.concat([header, cipher.update(payload), cipher.final(), cipher.getAuthTag()]);
 
@@ -109,7 +127,10 @@ test("Poly1305 at its edges: sums of p, p − 1 and 2^128 reduce as another impl
     assert.equal(seal.open(7, sealed, 0, out), -1);
     const length = sealed.length - TAG_BYTES;
     const decipher = reference.createDecipheriv(
-      "chacha20-poly1305", key, fromHex("000000000700000000000000"), { authTagLength: 16 },
+      "chacha20-poly1305",
+      key,
+      fromHex("000000000700000000000000"),
+      { authTagLength: 16 },
     );
     // What decrypts to is what encrypts from: seal that, and the ciphertext is all ones again.
     const plain = new Uint8Array(decipher.update(sealed.subarray(0, length)));

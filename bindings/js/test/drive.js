@@ -5,8 +5,8 @@ import { Connection } from "../src/proto/connection.js";
 export const now = () => performance.now() * 1000;
 
 /**
- * Runs a test again, at most twice, that failed while the machine stood still: a computer that sleeps for half a minute lets
- * every connection time out, which says nothing about the code.
+ * Runs a test again, at most twice, that failed while the machine stood still: a computer that sleeps for
+ * half a minute lets every connection time out, which says nothing about the code.
  * @param {() => Promise<void>} body
  */
 export function whileAwake(body) {
@@ -58,7 +58,8 @@ export class Driven {
   }
 
   pump() {
-    for (let packet = this.connection.poll(now()); packet; packet = this.connection.poll(now())) this.transport.send(packet);
+    for (let packet = this.connection.poll(now()); packet; packet = this.connection.poll(now()))
+      this.transport.send(packet);
     this.events.push(...this.connection.events());
     clearTimeout(this.timer);
     const wait = (this.connection.nextTimeout(now()) - now()) / 1000;

@@ -17,14 +17,22 @@ const message = (name, length) => encodeUtf8(name.padEnd(length, "."));
 const texts = (messages) => messages.map((each) => Buffer.from(each).toString());
 
 for (const isSealed of [false, true]) {
-  for (const line of [{}, bad, { ...bad, loss: 0.35 }, { ...bad, bytesPerSecond: 40_000, queueDelayMax: 100e3 }]) {
+  for (const line of [
+    {},
+    bad,
+    { ...bad, loss: 0.35 },
+    { ...bad, bytesPerSecond: 40_000, queueDelayMax: 100e3 },
+  ]) {
     for (const seed of [1, 2, 3]) {
       const title = `${isSealed ? "sealed" : "plain"}, ${JSON.stringify(line)}, seed ${seed}`;
       test(`every channel keeps its promise: ${title}`, () => {
         const random = new Random(seed);
         const pair = new Pair({ isSealed, line, seed });
         /** @type {string[][][]} what each end sent, by channel */
-        const sent = [[[], [], [], [], []], [[], [], [], [], []]];
+        const sent = [
+          [[], [], [], [], []],
+          [[], [], [], [], []],
+        ];
         for (let round = 0; round < 60; round++) {
           for (const [index, end] of [pair.a, pair.b].entries()) {
             for (const channel of [PRIORITY, ORDERED, UNORDERED, UNRELIABLE, SEQUENCED]) {
@@ -37,22 +45,34 @@ for (const isSealed of [false, true]) {
           }
           pair.run(33e3);
         }
-        assert(pair.runUntil(() => pair.a.link.outbound.outbox.pendingBytes + pair.b.link.outbound.outbox.pendingBytes === 0, 120e6));
+        assert(
+          pair.runUntil(
+            () => pair.a.link.outbound.outbox.pendingBytes + pair.b.link.outbound.outbox.pendingBytes === 0,
+            120e6,
+          ),
+        );
         pair.run(1e6);
         for (const [index, end] of [pair.b, pair.a].entries()) {
           assert.equal(end.ended, null);
           assert.equal(end.rejections.malformed ?? 0, 0);
-          for (const channel of [PRIORITY, ORDERED]) assert.deepEqual(texts(end.received[channel]), sent[index][channel]);
+          for (const channel of [PRIORITY, ORDERED])
+            assert.deepEqual(texts(end.received[channel]), sent[index][channel]);
           assert.deepEqual(texts(end.received[UNORDERED]).sort(), sent[index][UNORDERED].sort());
           for (const channel of [UNRELIABLE, SEQUENCED]) {
             const received = texts(end.received[channel]);
             assert.equal(new Set(received).size, received.length, "no message twice");
             assert(received.every((each) => sent[index][channel].includes(each)));
             const order = received.map((each) => sent[index][channel].indexOf(each));
-            if (channel === SEQUENCED) assert.deepEqual(order, [...order].sort((x, y) => x - y), "never back");
+            if (channel === SEQUENCED)
+              assert.deepEqual(
+                order,
+                [...order].sort((x, y) => x - y),
+                "never back",
+              );
             assert(received.length > 0.3 * sent[index][channel].length, `${received.length} arrived`);
           }
-          for (const channel of [PRIORITY, ORDERED, UNORDERED]) assert.equal(end.link.inbound.receivers[channel].waitingBytes, 0);
+          for (const channel of [PRIORITY, ORDERED, UNORDERED])
+            assert.equal(end.link.inbound.receivers[channel].waitingBytes, 0);
         }
       });
     }
@@ -69,7 +89,11 @@ test("redundancy brings small messages over a loss without a resend", () => {
         pair.run(20e3);
       }
       pair.run(2e6);
-      assert.deepEqual(texts(pair.b.received[ORDERED]).map((text) => parseInt(text, 10)), [...Array(100).keys()], `seed ${seed}`);
+      assert.deepEqual(
+        texts(pair.b.received[ORDERED]).map((text) => parseInt(text, 10)),
+        [...Array(100).keys()],
+        `seed ${seed}`,
+      );
       total.lost += pair.a.link.outbound.packetsLost;
       total.resends += pair.a.link.outbound.resends;
       total.recovered += pair.b.link.inbound.blocksRecovered;
@@ -91,7 +115,8 @@ test("a tagged message's outcome says whether its packet arrived", () => {
   pair.run(4e6);
   assert.equal(pair.a.outcomes.size, 200);
   const arrived = new Set(texts(pair.b.received[UNRELIABLE]).map((text) => parseInt(text, 10)));
-  for (const [tag, isAcked] of pair.a.outcomes) if (isAcked) assert(arrived.has(tag), `${tag} was acknowledged`);
+  for (const [tag, isAcked] of pair.a.outcomes)
+    if (isAcked) assert(arrived.has(tag), `${tag} was acknowledged`);
   const lost = [...pair.a.outcomes.values()].filter((isAcked) => !isAcked).length;
   assert(lost > 20 && lost < 80, `${lost} of 200 at 20 % loss`);
 });
@@ -102,11 +127,20 @@ test("a sequenced message that was not sent is replaced, and its outcome is a lo
   pair.a.send(SEQUENCED, message("new", 10), 2);
   pair.run(200e3);
   assert.deepEqual(texts(pair.b.received[SEQUENCED]), ["new......."]);
-  assert.deepEqual([...pair.a.outcomes], [[1, false], [2, true]]);
+  assert.deepEqual(
+    [...pair.a.outcomes],
+    [
+      [1, false],
+      [2, true],
+    ],
+  );
 });
 
 test("an application that does not poll is not flooded, and loses nothing of what is reliable", () => {
-  const pair = new Pair({ settings: { eventsQueuedMax: 16, eventBytesMax: 1 << 16 }, line: { latency: 5e3 } });
+  const pair = new Pair({
+    settings: { eventsQueuedMax: 16, eventBytesMax: 1 << 16 },
+    line: { latency: 5e3 },
+  });
   pair.isPolling = false;
   const expected = Array.from({ length: 300 }, (_, index) => message(`${index}`, 40));
   for (const each of expected) pair.a.send(ORDERED, each);
@@ -114,21 +148,33 @@ test("an application that does not poll is not flooded, and loses nothing of wha
   assert.equal(pair.b.inbox.messages, 16);
   assert(pair.b.link.packetsRefused > 0 || pair.b.link.inbound.waitingBytes > 0);
   pair.isPolling = true;
-  assert(pair.runUntil(() => pair.b.received[ORDERED].length === 300, 30e6), `${pair.b.received[ORDERED].length} arrived`);
+  assert(
+    pair.runUntil(() => pair.b.received[ORDERED].length === 300, 30e6),
+    `${pair.b.received[ORDERED].length} arrived`,
+  );
   assert.deepEqual(texts(pair.b.received[ORDERED]), texts(expected));
 });
 
 test("a full channel says so instead of growing", () => {
   const pair = new Pair({ line: { loss: 1 } });
-  assert.throws(() => {
-    for (let count = 0; count < 100; count++) pair.a.send(ORDERED, new Uint8Array(60_000));
-  }, { name: "SendError", code: "Full" });
-  assert.throws(() => {
-    for (let count = 0; count < 1e6; count++) pair.a.send(UNORDERED, new Uint8Array(0));
-  }, { name: "SendError", code: "Full" });
+  assert.throws(
+    () => {
+      for (let count = 0; count < 100; count++) pair.a.send(ORDERED, new Uint8Array(60_000));
+    },
+    { name: "SendError", code: "Full" },
+  );
+  assert.throws(
+    () => {
+      for (let count = 0; count < 1e6; count++) pair.a.send(UNORDERED, new Uint8Array(0));
+    },
+    { name: "SendError", code: "Full" },
+  );
   assert.throws(() => pair.a.send(ORDERED, new Uint8Array(65_537)), { name: "SendError", code: "TooLong" });
   assert.throws(() => pair.a.send(9, new Uint8Array(1)), { name: "SendError", code: "NoSuchChannel" });
-  assert.throws(() => pair.a.send(ORDERED, new Uint8Array(1), 5), { name: "SendError", code: "TagOnReliable" });
+  assert.throws(() => pair.a.send(ORDERED, new Uint8Array(1), 5), {
+    name: "SendError",
+    code: "TagOnReliable",
+  });
 });
 
 test("silence ends both sides after the peer's timeout, and not before", () => {
@@ -175,7 +221,11 @@ test("a PathChallenge is answered with its bytes", () => {
   assert(response);
   assert.equal(response[0] & 0x0f, 10);
   const payload = pair.b.link.session.openKey?.open(
-    pair.a.link.outbound.sent.next - 1, response, response.length - 16 - 8, pair.b.link.opened);
+    pair.a.link.outbound.sent.next - 1,
+    response,
+    response.length - 16 - 8,
+    pair.b.link.opened,
+  );
   assert.equal(payload, 8);
   assert.equal(toHex(pair.b.link.opened.subarray(0, 8)), "0102030405060708");
 });
@@ -199,19 +249,24 @@ test("loss, round trip and jitter are measured as they are", () => {
 test("a narrow line is not flooded, and carries what it can", () => {
   const pair = new Pair({ line: { latency: 20e3, bytesPerSecond: 50_000, queueDelayMax: 1e6 }, seed: 4 });
   for (let second = 0; second < 20; second++) {
-    while (pair.a.link.outbound.outbox.senders[ORDERED].pendingBytes < 200_000) pair.a.send(ORDERED, new Uint8Array(2000));
+    while (pair.a.link.outbound.outbox.senders[ORDERED].pendingBytes < 200_000)
+      pair.a.send(ORDERED, new Uint8Array(2000));
     pair.run(1e6);
   }
   const bytes = pair.b.received[ORDERED].length * 2000;
   assert(bytes > 20 * 50_000 * 0.5, `${bytes} bytes in 20 s over 50 kB/s`);
-  assert(pair.toB.counters.lostInQueue < 0.05 * pair.toB.counters.sent, `${pair.toB.counters.lostInQueue} lost in the queue`);
+  assert(
+    pair.toB.counters.lostInQueue < 0.05 * pair.toB.counters.sent,
+    `${pair.toB.counters.lostInQueue} lost in the queue`,
+  );
   assert.equal(pair.a.ended, null);
 });
 
 test("loss that has nothing to do with the rate does not wear it down", () => {
   const pair = new Pair({ line: { latency: 20e3, loss: 0.12 }, seed: 6 });
   for (let second = 0; second < 20; second++) {
-    while (pair.a.link.outbound.outbox.senders[ORDERED].pendingBytes < 400_000) pair.a.send(ORDERED, new Uint8Array(2000));
+    while (pair.a.link.outbound.outbox.senders[ORDERED].pendingBytes < 400_000)
+      pair.a.send(ORDERED, new Uint8Array(2000));
     pair.run(1e6);
   }
   const bytes = pair.b.received[ORDERED].length * 2000;
@@ -226,7 +281,10 @@ test("over a stream nothing is lost, and a session lives on every named line", (
         pair.a.send(ORDERED, message(`${round}`, 30));
         pair.run(20e3);
       }
-      assert(pair.runUntil(() => pair.b.received[ORDERED].length === 100, 60e6), `${name}, stream ${isStream}`);
+      assert(
+        pair.runUntil(() => pair.b.received[ORDERED].length === 100, 60e6),
+        `${name}, stream ${isStream}`,
+      );
       assert.equal(pair.a.ended ?? pair.b.ended, null);
     }
   }

@@ -14,12 +14,19 @@ export class End {
   constructor(settings, isSealed, side) {
     const sessionId = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8);
     const [own, other] = side === "a" ? [1, 2] : [2, 1];
-    const key = (/** @type {number} */ fill) => (isSealed ? new SealKey(new Uint8Array(32).fill(fill)) : null);
+    const key = (/** @type {number} */ fill) =>
+      isSealed ? new SealKey(new Uint8Array(32).fill(fill)) : null;
     const name = isSealed ? (side === "a" ? Uint8Array.of(7, 0) : new Uint8Array(0)) : sessionId;
     const alias = side === "b" ? Uint8Array.of(7, 0) : null;
     const config = completeConfig({ channels, ...settings });
     this.inbox = new Inbox(config.eventsQueuedMax, config.eventBytesMax);
-    this.link = new Link(config, { sessionId, name, alias, sealKey: key(own), openKey: key(other) }, this.inbox, 99, 0);
+    this.link = new Link(
+      config,
+      { sessionId, name, alias, sealKey: key(own), openKey: key(other) },
+      this.inbox,
+      99,
+      0,
+    );
     /** @type {Uint8Array[][]} messages by channel */
     this.received = channels.map(() => []);
     /** @type {import("../src/proto/reason.js").ConnectionError | null} */
@@ -55,8 +62,8 @@ export class End {
 /** Both ends. */
 export class Pair {
   /**
-   * @param {{ settings?: object, isSealed?: boolean, line?: Partial<import("../src/transport/line.js").LineConfig>,
-   *   isStream?: boolean, seed?: number }} [options]
+   * @param {{ settings?: object, isSealed?: boolean, line?:
+   *   Partial<import("../src/transport/line.js").LineConfig>, isStream?: boolean, seed?: number }} [options]
    */
   constructor({ settings = {}, isSealed = false, line = {}, isStream = false, seed = 1 } = {}) {
     this.now = 0;
@@ -73,7 +80,12 @@ export class Pair {
     const end = this.now + micros;
     for (;;) {
       this.#exchange();
-      const deadlines = [this.toA.nextAt, this.toB.nextAt, this.a.link.deadline(this.now), this.b.link.deadline(this.now)];
+      const deadlines = [
+        this.toA.nextAt,
+        this.toB.nextAt,
+        this.a.link.deadline(this.now),
+        this.b.link.deadline(this.now),
+      ];
       // A step of time at least, so that a deadline that is always now shows as slowness and not as a hang.
       const next = Math.max(this.now + 100, Math.min(...deadlines));
       if (next > end) break;
@@ -83,9 +95,13 @@ export class Pair {
     this.#exchange();
   }
 
-  /** Runs until something holds; says whether it came to that. @param {() => boolean} holds @param {number} microsMax */
+  /**
+   * Runs until something holds; says whether it came to that.
+   * @param {() => boolean} holds
+   * @param {number} microsMax
+   */
   runUntil(holds, microsMax) {
-    for (const end = this.now + microsMax; this.now < end && !holds(); ) this.run(10e3);
+    for (const end = this.now + microsMax; this.now < end && !holds();) this.run(10e3);
     return holds();
   }
 
@@ -93,8 +109,12 @@ export class Pair {
     this.toA.release(this.now, (bytes) => this.a.handle(bytes, this.now));
     this.toB.release(this.now, (bytes) => this.b.handle(bytes, this.now));
     if (this.isPolling) for (const end of [this.a, this.b]) end.pollEvents(this.now);
-    for (const [end, line] of /** @type {const} */ ([[this.a, this.toB], [this.b, this.toA]])) {
-      for (let packet = end.link.poll(this.now); packet; packet = end.link.poll(this.now)) line.admit(packet, this.now);
+    for (const [end, line] of /** @type {const} */ ([
+      [this.a, this.toB],
+      [this.b, this.toA],
+    ])) {
+      for (let packet = end.link.poll(this.now); packet; packet = end.link.poll(this.now))
+        line.admit(packet, this.now);
     }
   }
 }

@@ -1,19 +1,22 @@
 // The golden vectors of Part II, as section 32 of the standard describes them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { channel, CHANNEL_KINDS, completeConfig, layoutHash, SECURITIES } from "../src/proto/config.js";
-import { Connection } from "../src/proto/connection.js";
+import { layoutHash } from "../src/proto/config.js";
 import { SealKey } from "../src/proto/crypto/chacha20poly1305.js";
 import { x25519, x25519PublicKey } from "../src/proto/crypto/x25519.js";
 import { FrameKind, FrameTable, FrameWriter } from "../src/proto/frames.js";
 import {
-  checksumOf, openAccept, protocolBytes, readAcceptNonces, readChallenge, readReject, writeClaims, writeConnect,
+  checksumOf,
+  openAccept,
+  readAcceptNonces,
+  readChallenge,
+  readReject,
+  writeClaims,
+  writeConnect,
   writeResponse,
 } from "../src/proto/handshake.js";
-import { Inbox } from "../src/proto/inbox.js";
 import { deriveResponseKey, deriveSessionKeys } from "../src/proto/keys.js";
 import * as limits from "../src/proto/limits.js";
-import { Link } from "../src/proto/link.js";
 import { Ack, CRC_BYTES, Header, PacketType, PROTECTED_BIT, writeHeader } from "../src/proto/packet.js";
 import { DISCONNECT_REASONS, REJECT_REASONS, REJECTIONS } from "../src/proto/reason.js";
 import { Answer, ReceiveWindow } from "../src/proto/receive_window.js";
@@ -30,16 +33,29 @@ const typeNames = Object.fromEntries(Object.entries(PacketType).map(([name, code
 test("codes and limits", () => {
   const values = Object.fromEntries(vectors("proto_codes").map(({ name, value }) => [name, value]));
   assert.deepEqual(Object.entries(PacketType), values.packet_types);
-  assert.deepEqual(REJECT_REASONS.map((name, index) => [name, index + 1]), values.reject_reasons);
-  assert.deepEqual(DISCONNECT_REASONS.map((name, index) => [name, index]), values.disconnect_reasons);
+  assert.deepEqual(
+    REJECT_REASONS.map((name, index) => [name, index + 1]),
+    values.reject_reasons,
+  );
+  assert.deepEqual(
+    DISCONNECT_REASONS.map((name, index) => [name, index]),
+    values.disconnect_reasons,
+  );
   assert.deepEqual(REJECTIONS, values.rejections);
   assert.deepEqual(values.limits, {
-    block_bytes_max: limits.BLOCK_BYTES_MAX, block_distance_max: limits.BLOCK_DISTANCE_MAX,
-    channels_max: limits.CHANNELS_MAX, datagram_max: limits.DATAGRAM_BYTES_MAX, fragment_bytes: limits.FRAGMENT_BYTES,
-    handshake_request_min: limits.MTU_MIN, link_channel: limits.LINK_CHANNEL,
-    messages_per_datagram_max: limits.FRAMES_MAX, reliable_fragments_max: limits.RELIABLE_FRAGMENTS_MAX,
-    reliable_window: limits.RELIABLE_WINDOW, replay_window: limits.REPLAY_WINDOW,
-    resume_token_bytes: limits.RESUME_TOKEN_BYTES, unreliable_fragments_max: limits.UNRELIABLE_FRAGMENTS_MAX,
+    block_bytes_max: limits.BLOCK_BYTES_MAX,
+    block_distance_max: limits.BLOCK_DISTANCE_MAX,
+    channels_max: limits.CHANNELS_MAX,
+    datagram_max: limits.DATAGRAM_BYTES_MAX,
+    fragment_bytes: limits.FRAGMENT_BYTES,
+    handshake_request_min: limits.MTU_MIN,
+    link_channel: limits.LINK_CHANNEL,
+    messages_per_datagram_max: limits.FRAMES_MAX,
+    reliable_fragments_max: limits.RELIABLE_FRAGMENTS_MAX,
+    reliable_window: limits.RELIABLE_WINDOW,
+    replay_window: limits.REPLAY_WINDOW,
+    resume_token_bytes: limits.RESUME_TOKEN_BYTES,
+    unreliable_fragments_max: limits.UNRELIABLE_FRAGMENTS_MAX,
     wire_version: limits.WIRE_VERSION,
   });
 });
@@ -57,12 +73,23 @@ function shown(header, datagram, isAliased) {
   const form = header.isPlain ? "id" : isAliased ? "alias" : "address";
   const { width, newest, delayMs, low, high } = header.ack;
   return {
-    ack: width === 0 ? null : {
-      bits: String((BigInt(high >>> 0) << 32n) | BigInt(low >>> 0)), delay_ms: delayMs, newest, width,
-    },
+    ack:
+      width === 0
+        ? null
+        : {
+            bits: String((BigInt(high >>> 0) << 32n) | BigInt(low >>> 0)),
+            delay_ms: delayMs,
+            newest,
+            width,
+          },
     number: header.number,
     protected: header.isProtected,
-    session: form === "id" ? { form, value: String(session.u64()) } : form === "alias" ? { form, value: session.u16() } : { form },
+    session:
+      form === "id"
+        ? { form, value: String(session.u64()) }
+        : form === "alias"
+          ? { form, value: session.u16() }
+          : { form },
     type: typeNames[header.type],
   };
 }
@@ -100,7 +127,9 @@ for (const { name, hex, given, value, error } of vectors("proto_packets")) {
       length = new SealKey(fromHex(given.key)).open(Number(given.number), datagram, header.length, out);
     } else {
       const end = datagram.length - CRC_BYTES;
-      const isRight = crc32c(datagram, 0, end, checksumOf(BigInt(given.protocol_id))) === new ByteReader(datagram, end).u32();
+      const isRight =
+        crc32c(datagram, 0, end, checksumOf(BigInt(given.protocol_id))) ===
+        new ByteReader(datagram, end).u32();
       length = isRight ? end - header.length : -1;
       out.set(datagram.subarray(header.length, end));
     }
@@ -117,10 +146,14 @@ for (const { name, hex, given, value, error } of vectors("proto_packets")) {
 function shownFrames(table, payload) {
   return Array.from({ length: table.count }, (_, row) => {
     const data = toHex(payload.subarray(table.start[row], table.end[row]));
-    if (table.kind[row] === FrameKind.Copy) return { body: data, distance: table.distance[row], frame: "copy" };
+    if (table.kind[row] === FrameKind.Copy)
+      return { body: data, distance: table.distance[row], frame: "copy" };
     if (table.kind[row] === FrameKind.Parity) {
       return {
-        body: data, distance: table.distance[row], frame: "parity", lengths_xored: table.lengthsXored[row],
+        body: data,
+        distance: table.distance[row],
+        frame: "parity",
+        lengths_xored: table.lengthsXored[row],
         other_distance: table.otherDistance[row],
       };
     }
@@ -139,15 +172,32 @@ for (const { name, hex, given, value, error } of vectors("proto_frames")) {
       return;
     }
     table.readPayload(payload, 0, payload.length);
-    assert.deepEqual({ block: toHex(payload.subarray(table.blockStart, table.blockEnd)), frames: shownFrames(table, payload) }, value);
+    assert.deepEqual(
+      {
+        block: toHex(payload.subarray(table.blockStart, table.blockEnd)),
+        frames: shownFrames(table, payload),
+      },
+      value,
+    );
 
     const writer = new FrameWriter();
     writer.begin(new Uint8Array(1200), 0, payload.length);
     for (const frame of value.frames) {
       const body = fromHex(frame.body ?? frame.data);
-      const isWritten = frame.frame === "copy" ? writer.copy(frame.distance, body, 0)
-        : frame.frame === "parity" ? writer.parity(frame.distance, frame.other_distance, frame.lengths_xored, body, 0)
-        : writer.message(frame.channel, frame.kind, frame.id, frame.fragment?.index ?? 0, frame.fragment?.count ?? 0, body, 0);
+      const isWritten =
+        frame.frame === "copy"
+          ? writer.copy(frame.distance, body, 0)
+          : frame.frame === "parity"
+            ? writer.parity(frame.distance, frame.other_distance, frame.lengths_xored, body, 0)
+            : writer.message(
+                frame.channel,
+                frame.kind,
+                frame.id,
+                frame.fragment?.index ?? 0,
+                frame.fragment?.count ?? 0,
+                body,
+                0,
+              );
       assert(isWritten);
     }
     assert.equal(toHex(writer.out.subarray(0, writer.finish())), hex);
@@ -160,30 +210,53 @@ for (const { name, given, value } of vectors("proto_keys")) {
     const [clientSecret, serverSecret] = [fromHex(given.client_secret), fromHex(given.server_secret)];
     const shared = x25519(clientSecret, x25519PublicKey(serverSecret));
     const transcript = fromHex(given.transcript);
-    const keys = deriveSessionKeys(shared, fromHex(given.client_nonce), fromHex(given.server_nonce), transcript);
-    assert.deepEqual({
-      client_public: toHex(x25519PublicKey(clientSecret)),
-      server_public: toHex(x25519PublicKey(serverSecret)),
-      shared: toHex(shared),
-      response_key: toHex(deriveResponseKey(shared, fromHex(given.client_nonce), transcript)),
-      to_server_key: toHex(keys.toServer),
-      to_client_key: toHex(keys.toClient),
-      fingerprint: String(keys.fingerprint),
-    }, value);
+    const keys = deriveSessionKeys(
+      shared,
+      fromHex(given.client_nonce),
+      fromHex(given.server_nonce),
+      transcript,
+    );
+    assert.deepEqual(
+      {
+        client_public: toHex(x25519PublicKey(clientSecret)),
+        server_public: toHex(x25519PublicKey(serverSecret)),
+        shared: toHex(shared),
+        response_key: toHex(deriveResponseKey(shared, fromHex(given.client_nonce), transcript)),
+        to_server_key: toHex(keys.toServer),
+        to_client_key: toHex(keys.toClient),
+        fingerprint: String(keys.fingerprint),
+      },
+      value,
+    );
   });
 }
 
-/** The bytes that a client writes for what a Connect or Response in the vectors says. @param {any} value @param {number} checksum @param {SealKey | null} key @param {number} length */
+/**
+ * The bytes that a client writes for what a Connect or Response in the vectors says.
+ * @param {any} value
+ * @param {number} checksum
+ * @param {SealKey | null} key
+ * @param {number} length
+ */
 function writeRequest({ type, claims, cookie, resume }, checksum, key, length) {
   const written = writeClaims({
-    layoutHash: BigInt(claims.layout_hash), tableId: claims.table_id, security: claims.security,
-    nonce: fromHex(claims.nonce), publicKey: fromHex(claims.public), alias: claims.alias,
+    layoutHash: BigInt(claims.layout_hash),
+    tableId: claims.table_id,
+    security: claims.security,
+    nonce: fromHex(claims.nonce),
+    publicKey: fromHex(claims.public),
+    alias: claims.alias,
   });
   if (type === "Connect") return writeConnect(written, checksum, length);
   return writeResponse(written, fromHex(cookie), resume && fromHex(resume), key, checksum, length);
 }
 
-/** What a client reads of a packet of the server. @param {Uint8Array} datagram @param {number} checksum @param {SealKey | null} key */
+/**
+ * What a client reads of a packet of the server.
+ * @param {Uint8Array} datagram
+ * @param {number} checksum
+ * @param {SealKey | null} key
+ */
 function readReply(datagram, checksum, key) {
   const type = typeNames[datagram[0] & 0x0f];
   if (type === "Challenge") {
@@ -197,8 +270,12 @@ function readReply(datagram, checksum, key) {
   const { clientNonce, serverNonce } = readAcceptNonces(datagram, checksum);
   const { alias, resumeToken, sessionId } = openAccept(datagram, key);
   return {
-    alias: new ByteReader(alias).u16(), client_nonce: toHex(clientNonce), resume: toHex(resumeToken),
-    server_nonce: toHex(serverNonce), session_id: String(new ByteReader(sessionId).u64()), type,
+    alias: new ByteReader(alias).u16(),
+    client_nonce: toHex(clientNonce),
+    resume: toHex(resumeToken),
+    server_nonce: toHex(serverNonce),
+    session_id: String(new ByteReader(sessionId).u64()),
+    type,
   };
 }
 
@@ -211,7 +288,8 @@ for (const { name, hex, given, value, error } of vectors("proto_handshake")) {
   if (isRequest && (error || name.includes("bytes behind a token flag of zero"))) continue;
   test(`handshake: ${name}`, () => {
     if (isRequest) assert.equal(toHex(writeRequest(value, checksum, key, datagram.length)), hex);
-    else if (error) assert.throws(() => readReply(datagram, checksum, key), { name: "WireError", code: error });
+    else if (error)
+      assert.throws(() => readReply(datagram, checksum, key), { name: "WireError", code: error });
     else assert.deepEqual(readReply(datagram, checksum, key), value);
   });
 }
@@ -242,11 +320,17 @@ for (const { name, hex, given, value } of vectors("proto_acks")) {
     const acked = [];
     const nothing = () => {};
     const sent = new SentPackets({
-      handleAcked: (packet) => acked.push(packet.number), handleRepeated: nothing, handleLost: nothing, handleCopyLost: nothing,
+      handleAcked: (packet) => acked.push(packet.number),
+      handleRepeated: nothing,
+      handleLost: nothing,
+      handleCopyLost: nothing,
     });
     for (let number = 0; number <= Math.max(...given.received); number++) sent.handleSent(100, true, 0);
     sent.handleAck(sent.expand(header.ack.newest), header.ack);
-    assert.deepEqual(acked.sort((a, b) => b - a), value.acknowledged);
+    assert.deepEqual(
+      acked.sort((a, b) => b - a),
+      value.acknowledged,
+    );
 
     const window = new ReceiveWindow();
     for (const number of given.received) {
@@ -257,111 +341,4 @@ for (const { name, hex, given, value } of vectors("proto_acks")) {
     assert(window.acknowledge(own, 1000 * header.ack.delayMs) >= 0);
     assert.deepEqual(own, header.ack, "the same acknowledgement as the reference");
   });
-}
-
-/**
- * A receiver as the vectors have it, and the messages that it delivers.
- * @param {any} given
- */
-function makeReceiver(given) {
-  const config = completeConfig({ channels: given.channel_kinds.map((/** @type {any} */ kind) => channel(kind)) });
-  const inbox = new Inbox(1024, 1 << 20);
-  const sessionId = protocolBytes(BigInt(given.session_id));
-  const alias = Uint8Array.of(given.alias & 0xff, given.alias >> 8);
-  const openKey = given.key ? new SealKey(fromHex(given.key)) : null;
-  const session = { sessionId, name: sessionId, alias, openKey, sealKey: openKey };
-  const link = new Link(config, session, inbox, checksumOf(BigInt(given.protocol_id)), 0);
-  link.isGreetingDue = false;
-  return { link, inbox };
-}
-
-for (const { name, hex, given, error } of vectors("proto_rejects")) {
-  const datagram = fromHex(hex);
-  const type = datagram[0] & 0x0f;
-  const isRequest = datagram.length > 0 && (type === PacketType.Connect || type === PacketType.Response);
-  // Only a server listens, waits for a client's first packet, and hears from other addresses than the one it talks to.
-  const isOfServer = (isRequest && given.receiver.listens && error !== "too_long") || error === "wrong_address" ||
-    name === "a PathChallenge before the client's first packet";
-  if (isOfServer) continue;
-  test(`reject: ${name}`, () => {
-    const isOfLink = datagram.length > 0 && datagram.length <= 1200 && type >= PacketType.Data && type <= PacketType.PathResponse;
-    if (!isOfLink) {
-      const connection = new Connection({ security: "off" });
-      if (error !== "unsolicited") connection.poll(0);
-      connection.handle(datagram, 0);
-      assert.equal(connection.rejections[/** @type {import("../src/proto/reason.js").Rejection} */ (error)], 1);
-      return;
-    }
-    const { link } = makeReceiver(given.receiver);
-    for (let number = 0; number < given.receiver.exchanged; number++) {
-      const peer = makeReceiver(given.receiver).link;
-      for (const side of [peer, link]) side.isGreetingDue = true;
-      const greeting = peer.poll(0);
-      assert(greeting);
-      assert.equal(link.handle(greeting, 0), null);
-      assert(link.poll(0));
-    }
-    assert.equal(link.handle(datagram, 0), error);
-  });
-}
-
-for (const { name, given, steps } of vectors("proto_sessions")) {
-  test(`session: ${name}`, () => {
-    const { link, inbox } = makeReceiver(given);
-    for (const [index, { hex, messages, error }] of steps.entries()) {
-      assert.equal(link.handle(fromHex(hex), 0), error ?? null, `step ${index}`);
-      const delivered = [];
-      for (let event = inbox.poll(); event; event = inbox.poll()) {
-        if (event.type === "message") delivered.push({ channel: event.channel, data: toHex(event.data) });
-      }
-      if (messages) assert.deepEqual(delivered, messages, `step ${index}`);
-    }
-  });
-}
-
-for (const { name, given, value, datagrams } of vectors("proto_conversation")) {
-  test(`conversation: ${name}`, () => {
-    const connect = fromHex(datagrams[0].hex);
-    const nonce = connect.subarray(16, 32);
-    const connection = new Connection({
-      protocolId: BigInt(given.protocol_id),
-      mtu: connect.length,
-      fillRandom: (bytes) => bytes.set(bytes.length === 16 ? nonce : fromHex(given.client_secret)),
-    });
-    assert.equal(SECURITIES[connect[15]], "required");
-    /** @type {any[]} */
-    const events = [];
-    let isFirst = true;
-    for (const { from, hex, ms, type, payload } of datagrams) {
-      const now = 1000 * ms;
-      if (from === "server") connection.handle(fromHex(hex), now);
-      for (const event of connection.events()) {
-        const isMessage = event.type === "message";
-        events.push({
-          channel: isMessage ? event.channel : null, data: isMessage ? toHex(event.data) : null,
-          event: { connected: "connected", message: "message", ended: "disconnected", outcome: "" }[event.type], ms, to: "client",
-        });
-      }
-      if (from !== "client") continue;
-      if (type === "Disconnect" && payload.startsWith("00")) connection.close("Requested", now);
-      if (type === "Data") sendFrames(connection, fromHex(payload));
-      const packet = connection.poll(now);
-      assert(packet, `a ${type} at ${ms} ms`);
-      // A sender is not held to the file; what depends on the handshake alone must be the same, though.
-      if (type === "Connect" || type === "Response" || isFirst) assert.equal(toHex(packet), hex);
-      isFirst = isFirst && type !== "KeepAlive";
-    }
-    assert.deepEqual(events, value.events.filter((/** @type {any} */ event) => event.to === "client"));
-    assert.equal(String(connection.fingerprint), value.fingerprint);
-    assert(Object.values(connection.rejections).every((count) => count === 0));
-  });
-}
-
-/** Sends again what somebody else's packet carried. @param {Connection} connection @param {Uint8Array} payload */
-function sendFrames(connection, payload) {
-  const table = new FrameTable(CHANNEL_KINDS);
-  table.readPayload(payload, 0, payload.length);
-  for (let row = 0; row < table.count; row++) {
-    if (table.kind[row] === FrameKind.Message) connection.send(table.channel[row], payload.slice(table.start[row], table.end[row]));
-  }
 }

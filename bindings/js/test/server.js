@@ -5,7 +5,9 @@ import { fileURLToPath } from "node:url";
 
 const candidates = [
   process.env.NETLOOM_BIN,
-  ...["release", "debug"].map((profile) => fileURLToPath(new URL(`../../../target/${profile}/netloom`, import.meta.url))),
+  ...["release", "debug"].map((profile) =>
+    fileURLToPath(new URL(`../../../target/${profile}/netloom`, import.meta.url)),
+  ),
 ];
 
 /** Where the server's program is; undefined if it was not built. */
@@ -23,14 +25,17 @@ export const needsServer = {
  * @returns {Promise<{ udpPort: number, webSocketUrl: string, stop: () => Promise<void> }>}
  */
 export function startServer(environment = {}) {
-  const server = spawn(/** @type {string} */ (serverProgram),
+  const server = spawn(
+    /** @type {string} */ (serverProgram),
     ["serve", "--bind", "udp://127.0.0.1:0", "--bind", "ws://127.0.0.1:0", "--metrics", "", "--log", "off"],
-    { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] });
-  const stop = () => new Promise((/** @type {(value: void) => void} */ resolve) => {
-    if (server.exitCode !== null) return resolve();
-    server.once("exit", () => resolve());
-    server.kill("SIGTERM");
-  });
+    { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] },
+  );
+  const stop = () =>
+    new Promise((/** @type {(value: void) => void} */ resolve) => {
+      if (server.exitCode !== null) return resolve();
+      server.once("exit", () => resolve());
+      server.kill("SIGTERM");
+    });
   return new Promise((resolve, reject) => {
     let output = "";
     server.once("error", reject);

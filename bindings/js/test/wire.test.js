@@ -39,7 +39,9 @@ test("a registry gives texts back, refuses collisions of its limit, and names wh
 });
 
 // Numbers from 2^53 on are beyond what this implementation sends or accepts.
-const reachable = vectors("wire_packet_number").filter(({ given }) => BigInt(given.largest) < 2n ** 53n - 65536n);
+const reachable = vectors("wire_packet_number").filter(
+  ({ given }) => BigInt(given.largest) < 2n ** 53n - 65536n,
+);
 for (const { name, hex, given, value } of reachable) {
   test(`packet number: ${name}`, () => {
     const truncated = new ByteReader(fromHex(hex)).u16();
@@ -56,14 +58,18 @@ for (const { name, hex, given, value, error } of vectors("wire_frame")) {
       const read = () => {
         const stream = fromHex(hex);
         for (let at = 0; at < stream.length; at += pieceBytes) {
-          reader.push(stream.subarray(at, at + pieceBytes), (id, payload) => frames.push({ id, payload: toHex(payload) }));
+          reader.push(stream.subarray(at, at + pieceBytes), (id, payload) =>
+            frames.push({ id, payload: toHex(payload) }),
+          );
         }
       };
       if (error) return assert.throws(read, { name: "WireError", code: error });
       read();
       assert.deepEqual({ frames, left_over: reader.held }, value);
-      assert.equal(frames.map(({ id, payload }) => toHex(writeFrame(id, fromHex(payload)))).join(""),
-        hex.slice(0, hex.length - 2 * value.left_over));
+      assert.equal(
+        frames.map(({ id, payload }) => toHex(writeFrame(id, fromHex(payload)))).join(""),
+        hex.slice(0, hex.length - 2 * value.left_over),
+      );
     });
   }
 }

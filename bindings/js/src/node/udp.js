@@ -51,7 +51,10 @@ export class UdpTransport {
  */
 export async function openUdp(host, port) {
   const { address } = await lookup(host);
-  const socket = createSocket({ type: isIPv6(address) ? "udp6" : "udp4", recvBufferSize: RECEIVE_BUFFER_BYTES });
+  const socket = createSocket({
+    type: isIPv6(address) ? "udp6" : "udp4",
+    recvBufferSize: RECEIVE_BUFFER_BYTES,
+  });
   return new Promise((resolve, reject) => {
     socket.once("error", reject);
     socket.connect(port, address, () => {

@@ -1,8 +1,9 @@
 /**
- * A WebSocket client for versions of node that have none of their own (RFC 6455, section 12.3 of the standard).
+ * A WebSocket client for versions of node that have none of their own (RFC 6455, section 12.3 of the
+ * standard).
  *
- * It speaks the part that the standard allows: binary messages of at most one datagram, no extensions. Whatever a server
- * may not send closes the connection with the code that says why.
+ * It speaks the part that the standard allows: binary messages of at most one datagram, no extensions.
+ * Whatever a server may not send closes the connection with the code that says why.
  */
 
 import { createHash, randomBytes } from "node:crypto";
@@ -19,6 +20,8 @@ const CLOSE = 8;
 const PING = 9;
 const PONG = 10;
 const CONTROL_BYTES_MAX = 125;
+/** Whoever has said goodbye waits this long for the other side to close. */
+const GOODBYE_MS = 2000;
 /** Pings that are answered in one piece of input; a server has no reason to send more. */
 const PONGS_MAX = 8;
 
@@ -98,7 +101,7 @@ export class NodeWebSocketTransport {
   #answerClose(payload) {
     const code = payload.length >= 2 ? (payload[0] << 8) | payload[1] : 1000;
     const reason = new TextDecoder().decode(payload.subarray(2));
-    this.#finish(code, "");
+    this.#finish(mayBeSent(code) ? code : 1002, "");
     this.#closed(reason || `the WebSocket closed with code ${code}`);
   }
 
@@ -108,6 +111,7 @@ export class NodeWebSocketTransport {
     this.#write(CLOSE, Buffer.concat([Uint8Array.of(code >> 8, code & 0xff), Buffer.from(reason)]));
     this.isOpen = false;
     this.socket.end();
+    setTimeout(() => this.socket.destroy(), GOODBYE_MS).unref();
   }
 
   /** @param {number} opcode @param {Uint8Array} payload */
@@ -123,7 +127,8 @@ export class NodeWebSocketTransport {
     }
     const mask = randomBytes(4);
     frame.set(mask, start - 4);
-    for (let index = 0; index < payload.length; index++) frame[start + index] = payload[index] ^ mask[index & 3];
+    for (let index = 0; index < payload.length; index++)
+      frame[start + index] = payload[index] ^ mask[index & 3];
     this.socket.write(frame);
   }
 
@@ -135,6 +140,11 @@ export class NodeWebSocketTransport {
     this.onClose = null;
     onClose?.(reason);
   }
+}
+
+/** Whether a close frame may carry this code. @param {number} code */
+function mayBeSent(code) {
+  return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) || (code >= 3000 && code <= 4999);
 }
 
 /** Takes a server's stream in pieces and gives its messages out; holds one frame and one message at most. */
@@ -173,9 +183,11 @@ class FrameParser {
     if (this.headerBytes === 1) {
       if (first & 0x70) throw new Violation(1002, "reserved bits");
       if (opcode === TEXT) throw new Violation(1003, "binary messages only");
-      if (![CONTINUATION, BINARY, CLOSE, PING, PONG].includes(opcode)) throw new Violation(1002, "a reserved opcode");
+      if (![CONTINUATION, BINARY, CLOSE, PING, PONG].includes(opcode))
+        throw new Violation(1002, "a reserved opcode");
       if (isControl && first < 0x80) throw new Violation(1002, "a control frame in parts");
-      if (opcode === CONTINUATION && this.message === null) throw new Violation(1002, "a continuation of nothing");
+      if (opcode === CONTINUATION && this.message === null)
+        throw new Violation(1002, "a continuation of nothing");
       if (opcode === BINARY && this.message !== null) throw new Violation(1002, "a message inside another");
       return;
     }
@@ -185,7 +197,8 @@ class FrameParser {
     if (second === 126 && this.headerBytes < 4) return;
     const length = second === 126 ? (this.header[2] << 8) | this.header[3] : second;
     if (second === 126 && length < 126) throw new Violation(1002, "a length not in its least form");
-    if (!isControl && length + (this.message?.length ?? 0) > DATAGRAM_BYTES_MAX) throw new Violation(1009, "a message too long");
+    if (!isControl && length + (this.message?.length ?? 0) > DATAGRAM_BYTES_MAX)
+      throw new Violation(1009, "a message too long");
     if (opcode === CLOSE && length === 1) throw new Violation(1002, "a close frame of one byte");
     this.payload = new Uint8Array(length);
     this.filled = 0;
@@ -215,7 +228,9 @@ export function openNodeWebSocket(url, { signal } = {}) {
   const { protocol, href } = new URL(url);
   const isSecure = protocol === "wss:";
   const key = randomBytes(16).toString("base64");
-  const accept = createHash("sha1").update(key + ACCEPT_SALT).digest("base64");
+  const accept = createHash("sha1")
+    .update(key + ACCEPT_SALT)
+    .digest("base64");
   return new Promise((resolve, reject) => {
     const request = (isSecure ? httpsRequest : httpRequest)(href.replace(/^ws/, "http"), {
       signal,
@@ -230,11 +245,17 @@ export function openNodeWebSocket(url, { signal } = {}) {
     request.on("error", reject);
     request.on("response", (response) => {
       response.resume();
-      reject(new Error(`no WebSocket at ${url}: the server answered ${response.statusCode} ${response.statusMessage}`));
+      reject(
+        new Error(
+          `no WebSocket at ${url}: the server answered ${response.statusCode} ${response.statusMessage}`,
+        ),
+      );
     });
     request.on("upgrade", ({ headers }, socket, head) => {
-      const isAgreed = headers["sec-websocket-accept"] === accept &&
-        headers["sec-websocket-protocol"] === SUBPROTOCOL && headers["sec-websocket-extensions"] === undefined;
+      const isAgreed =
+        headers["sec-websocket-accept"] === accept &&
+        headers["sec-websocket-protocol"] === SUBPROTOCOL &&
+        headers["sec-websocket-extensions"] === undefined;
       if (isAgreed) return resolve(new NodeWebSocketTransport(socket, head, isSecure));
       socket.destroy();
       reject(new Error(`${url} answers WebSockets, but not as a Netloom server does`));

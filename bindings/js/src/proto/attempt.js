@@ -1,8 +1,8 @@
 /**
  * The client's side of the handshake: attempts, repetitions, and what is learnt on the way (section 22).
  *
- * One attempt lasts `connectTimeout`; inside it the current request is repeated every `handshakeResend`. Each attempt has a
- * fresh nonce and key, so that nothing of an earlier one can be mixed in.
+ * One attempt lasts `connectTimeout`; inside it the current request is repeated every `handshakeResend`. Each
+ * attempt has a fresh nonce and key, so that nothing of an earlier one can be mixed in.
  */
 
 import { WireError } from "../wire/error.js";
@@ -10,8 +10,16 @@ import { layoutHash } from "./config.js";
 import { SealKey } from "./crypto/chacha20poly1305.js";
 import { x25519, x25519PublicKey, X25519_BYTES } from "./crypto/x25519.js";
 import {
-  NONCE_BYTES, openAccept, protocolBytes, PUBLIC_BYTES, readAcceptNonces, readChallenge, readReject, writeClaims,
-  writeConnect, writeResponse,
+  NONCE_BYTES,
+  openAccept,
+  protocolBytes,
+  PUBLIC_BYTES,
+  readAcceptNonces,
+  readChallenge,
+  readReject,
+  writeClaims,
+  writeConnect,
+  writeResponse,
 } from "./handshake.js";
 import { concat, deriveResponseKey, deriveSessionKeys } from "./keys.js";
 
@@ -33,7 +41,10 @@ export class Attempt {
     config.fillRandom(this.secret);
     const isOff = config.security === "off";
     this.claims = writeClaims({
-      layoutHash: layoutHash(config.schemaHash, config.channels.map((channel) => channel.kind)),
+      layoutHash: layoutHash(
+        config.schemaHash,
+        config.channels.map((channel) => channel.kind),
+      ),
       tableId: config.tableId,
       security: config.security,
       nonce: this.nonce,
@@ -73,7 +84,12 @@ export class Attempt {
       const shared = x25519(this.secret, challenge.publicKey);
       if (shared.every((byte) => byte === 0)) throw new WireError("malformed");
       this.shared = shared;
-      this.transcript = concat(protocolBytes(config.protocolId), claims, challenge.publicKey, challenge.cookie);
+      this.transcript = concat(
+        protocolBytes(config.protocolId),
+        claims,
+        challenge.publicKey,
+        challenge.cookie,
+      );
       key = new SealKey(deriveResponseKey(shared, this.nonce, this.transcript));
     }
     this.isChallenged = true;
@@ -89,7 +105,9 @@ export class Attempt {
   handleAccept(datagram) {
     const { clientNonce, serverNonce } = readAcceptNonces(datagram, this.checksum);
     if (!this.isChallenged || !equal(clientNonce, this.nonce)) throw new WireError("unsolicited");
-    const keys = this.isSealed ? deriveSessionKeys(this.shared, this.nonce, serverNonce, this.transcript) : null;
+    const keys = this.isSealed
+      ? deriveSessionKeys(this.shared, this.nonce, serverNonce, this.transcript)
+      : null;
     const openKey = keys && new SealKey(keys.toClient);
     const { sessionId, alias, resumeToken } = openAccept(datagram, openKey);
     /** @type {import("./link.js").SessionKeys} */

@@ -1,15 +1,26 @@
 /**
- * What a connection needs to know. Both sides must share the protocol id, the kinds of the channels in their order, the
- * schema hash and the table id; everything else is this side's own. Times are microseconds.
+ * What a connection needs to know. Both sides must share the protocol id, the kinds of the channels in their
+ * order, the schema hash and the table id; everything else is this side's own. Times are microseconds.
  */
 
 import { fnv1a64 } from "../wire/hash.js";
 import {
-  CHANNELS_MAX, DATAGRAM_BYTES_MAX, FRAGMENT_BYTES, MTU_MIN, RELIABLE_FRAGMENTS_MAX, UNRELIABLE_FRAGMENTS_MAX,
+  CHANNELS_MAX,
+  DATAGRAM_BYTES_MAX,
+  FRAGMENT_BYTES,
+  MTU_MIN,
+  RELIABLE_FRAGMENTS_MAX,
+  UNRELIABLE_FRAGMENTS_MAX,
 } from "./limits.js";
 
 /** How a channel delivers; the code is the place. */
-export const CHANNEL_KINDS = /** @type {const} */ (["priority", "ordered", "unordered", "unreliable", "sequenced"]);
+export const CHANNEL_KINDS = /** @type {const} */ ([
+  "priority",
+  "ordered",
+  "unordered",
+  "unreliable",
+  "sequenced",
+]);
 
 /** @typedef {typeof CHANNEL_KINDS[number]} ChannelKind */
 
@@ -22,7 +33,8 @@ export const SECURITIES = /** @type {const} */ (["off", "optional", "required"])
  * @typedef {object} ChannelConfig
  * @property {ChannelKind} kind how it delivers
  * @property {number} messageBytesMax the largest message
- * @property {number} pendingBytesMax bytes that may wait to be sent or acknowledged; beyond it sending says `Full`
+ * @property {number} pendingBytesMax bytes that may wait to be sent or acknowledged; beyond it sending says
+ *   `Full`
  * @property {number} receiveBytesMax bytes that may wait for missing predecessors or fragments
  */
 
@@ -57,7 +69,8 @@ export const SECURITIES = /** @type {const} */ (["off", "optional", "required"])
  * @property {"off" | "parity"} redundancy whether small reliable messages are repeated ahead of need
  * @property {number} tailDelay how long the last block waits for a packet to be repeated in
  * @property {RateConfig} rate
- * @property {number} eventsQueuedMax messages that may wait to be polled; beyond it packets are refused, and come again
+ * @property {number} eventsQueuedMax messages that may wait to be polled; beyond it packets are refused, and
+ *   come again
  * @property {number} eventBytesMax bytes of such messages
  * @property {(bytes: Uint8Array) => void} fillRandom fills with secret randomness; tests replace it
  */
@@ -68,7 +81,8 @@ export function isReliable(kind) {
 }
 
 /**
- * A channel with default limits: reliable messages to 64 KiB, 1 MiB each way; unreliable ones to 32 KiB, 256 KiB.
+ * A channel with default limits: reliable messages to 64 KiB, 1 MiB each way; unreliable ones to 32 KiB, 256
+ * KiB.
  * @param {ChannelKind} kind
  * @param {Partial<ChannelConfig>} [settings]
  * @returns {ChannelConfig}
@@ -102,8 +116,11 @@ function defaults() {
     redundancy: "parity",
     tailDelay: 20e3,
     rate: {
-      bytesPerSecondMax: 256 << 10, bytesPerSecondInitial: 64 << 10, bytesPerSecondMin: 8 << 10,
-      delayTarget: 50e3, burst: 20e3,
+      bytesPerSecondMax: 256 << 10,
+      bytesPerSecondInitial: 64 << 10,
+      bytesPerSecondMin: 8 << 10,
+      delayTarget: 50e3,
+      burst: 20e3,
     },
     eventsQueuedMax: 1024,
     eventBytesMax: 4 << 20,
@@ -119,13 +136,20 @@ function defaults() {
 export function completeConfig(settings) {
   const base = defaults();
   const config = { ...base, ...settings, rate: { ...base.rate, ...settings.rate } };
-  const within = (/** @type {string} */ field, /** @type {number} */ value, /** @type {number} */ min, /** @type {number} */ max) => {
-    if (!(value >= min && value <= max)) throw new RangeError(`${field} = ${value} is not allowed: use ${min} to ${max}`);
+  const within = (
+    /** @type {string} */ field,
+    /** @type {number} */ value,
+    /** @type {number} */ min,
+    /** @type {number} */ max,
+  ) => {
+    if (!(value >= min && value <= max))
+      throw new RangeError(`${field} = ${value} is not allowed: use ${min} to ${max}`);
   };
   within("mtu", config.mtu, MTU_MIN, DATAGRAM_BYTES_MAX);
   within("channels", config.channels.length, 1, CHANNELS_MAX);
   for (const { kind, messageBytesMax, pendingBytesMax, receiveBytesMax } of config.channels) {
-    if (!CHANNEL_KINDS.includes(kind)) throw new RangeError(`kind = ${kind} is not allowed: use ${CHANNEL_KINDS}`);
+    if (!CHANNEL_KINDS.includes(kind))
+      throw new RangeError(`kind = ${kind} is not allowed: use ${CHANNEL_KINDS}`);
     const fragments = isReliable(kind) ? RELIABLE_FRAGMENTS_MAX : UNRELIABLE_FRAGMENTS_MAX;
     within("messageBytesMax", messageBytesMax, 1, fragments * FRAGMENT_BYTES);
     within("pendingBytesMax", pendingBytesMax, messageBytesMax, 2 ** 30);
@@ -135,7 +159,9 @@ export function completeConfig(settings) {
     throw new RangeError(`security = ${config.security} is not allowed: use ${SECURITIES}`);
   }
   if (config.resumeToken && config.resumeToken.length !== 32) {
-    throw new RangeError(`resumeToken has ${config.resumeToken.length} bytes: it must be the 32 of an earlier connection`);
+    throw new RangeError(
+      `resumeToken has ${config.resumeToken.length} bytes: it must be the 32 of an earlier connection`,
+    );
   }
   within("connectTimeout", config.connectTimeout, 100e3, 60e6);
   within("connectRetries", config.connectRetries, 0, 255);
@@ -160,7 +186,8 @@ export function completeConfig(settings) {
 }
 
 /**
- * The hash in the handshake by which both sides see that they mean the same schema and channels (section 22.1).
+ * The hash in the handshake by which both sides see that they mean the same schema and channels (section
+ * 22.1).
  * @param {bigint} schemaHash
  * @param {readonly ChannelKind[]} kinds
  */

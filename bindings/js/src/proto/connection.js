@@ -1,15 +1,16 @@
 /**
  * One connection of a client to a server, without I/O.
  *
- * Datagrams and time go in, datagrams and events come out; whoever drives it owns the transport and the clock:
+ * Datagrams and time go in, datagrams and events come out; whoever drives it owns the transport and the
+ * clock:
  *
  * ```text
- *   for each datagram: handle(bytes, now) ─▶ pollEvent() until null ─▶ send(…) ─▶ poll(now) until null, each to the wire
+ *   for each datagram: handle(bytes, now) ─▶ pollEvent() until null ─▶ send(…) ─▶ poll(now) until null
  *   again at nextTimeout(now), or earlier
  * ```
  *
- * Bytes from the network never throw out of here and never make anything grow without bound: what is wrong is counted in
- * `rejections`, what violates the protocol ends the connection with a typed error.
+ * Bytes from the network never throw out of here and never make anything grow without bound: what is wrong is
+ * counted in `rejections`, what violates the protocol ends the connection with a typed error.
  */
 
 import { WireError } from "../wire/error.js";
@@ -40,7 +41,8 @@ import { ConnectionError, REJECTIONS, SendError } from "./reason.js";
  * @property {number} packetsLost
  * @property {number} packetsLate packets that arrived after they were given up
  * @property {number} packetsRefused packets that found no room
- * @property {number} packetsMissing numbers of the other side that were skipped and have not come: its loss, as seen here
+ * @property {number} packetsMissing numbers of the other side that were skipped and have not come: its loss,
+ *   as seen here
  * @property {number} resends
  * @property {number} probes
  * @property {number} blocksRecovered lost packets whose messages redundancy brought back
@@ -71,7 +73,9 @@ export class Connection {
     /** Two players who compare it over another line know that nobody sits between them; null if plain. */
     this.fingerprint = /** @type {bigint | null} */ (null);
     /** How many datagrams were dropped, by reason. */
-    this.rejections = /** @type {Record<Rejection, number>} */ (Object.fromEntries(REJECTIONS.map((each) => [each, 0])));
+    this.rejections = /** @type {Record<Rejection, number>} */ (
+      Object.fromEntries(REJECTIONS.map((each) => [each, 0]))
+    );
     this.handshakePackets = 0;
     this.handshakeBytes = 0;
     this.lastNow = 0;
@@ -151,7 +155,8 @@ export class Connection {
    * @param {number} [tag] of an unreliable message: an event says whether the packet with it was acknowledged
    */
   send(channel, message, tag = -1) {
-    if (this.link?.state !== "connected") throw new SendError("NotConnected", `this connection is ${this.state}`);
+    if (this.link?.state !== "connected")
+      throw new SendError("NotConnected", `this connection is ${this.state}`);
     return this.link.outbound.outbox.push(channel, message, tag);
   }
 
@@ -190,7 +195,10 @@ export class Connection {
     else this.#end(new ConnectionError("Cancelled"));
   }
 
-  /** The stream below is gone: the connection is lost at once instead of after a silence. @param {number} now */
+  /**
+   * The stream below is gone: the connection is lost at once instead of after a silence.
+   * @param {number} now
+   */
   handleBroken(now) {
     if (this.link) this.link.end("Broken", now);
     else this.#end(new ConnectionError("Broken"));

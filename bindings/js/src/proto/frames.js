@@ -1,15 +1,20 @@
 /**
  * The frames in a Data packet's payload (sections 23 and 24), read and written.
  *
- * A payload must parse as a whole before anything of it takes effect. So reading makes a table, a row per frame, in typed
- * arrays that are used again for the next packet; the data stays where it is.
+ * A payload must parse as a whole before anything of it takes effect. So reading makes a table, a row per
+ * frame, in typed arrays that are used again for the next packet; the data stays where it is.
  */
 
 import { ByteReader, varintBytes } from "../wire/bytes.js";
 import { WireError } from "../wire/error.js";
 import { isReliable } from "./config.js";
 import {
-  BLOCK_BYTES_MAX, BLOCK_DISTANCE_MAX, FRAMES_MAX, LINK_CHANNEL, RELIABLE_FRAGMENTS_MAX, UNRELIABLE_FRAGMENTS_MAX,
+  BLOCK_BYTES_MAX,
+  BLOCK_DISTANCE_MAX,
+  FRAMES_MAX,
+  LINK_CHANNEL,
+  RELIABLE_FRAGMENTS_MAX,
+  UNRELIABLE_FRAGMENTS_MAX,
 } from "./limits.js";
 
 /** What a frame is: a message or part of one on a channel, or a repetition of earlier blocks. */

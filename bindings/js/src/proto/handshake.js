@@ -112,12 +112,14 @@ function openReply(datagram, checksum) {
   if (datagram.length < 1 + CRC_BYTES) throw new WireError("too_short");
   if (datagram[0] > 0x0f) throw new WireError("bad_flags");
   const end = datagram.length - CRC_BYTES;
-  if (crc32c(datagram, 0, end, checksum) !== new ByteReader(datagram, end).u32()) throw new WireError("integrity");
+  if (crc32c(datagram, 0, end, checksum) !== new ByteReader(datagram, end).u32())
+    throw new WireError("integrity");
   return new ByteReader(datagram, 1, end);
 }
 
 /**
- * Reads the fields of a packet: what ends within one is `too_short`, what has no meaning or is left over `malformed`.
+ * Reads the fields of a packet: what ends within one is `too_short`, what has no meaning or is left over
+ * `malformed`.
  * @template T
  * @param {ByteReader} reader
  * @param {(reader: ByteReader) => T} read

@@ -1,5 +1,6 @@
 /**
- * The receiving half of a session: from the frames of a believed packet to messages in the inbox (sections 23 to 25).
+ * The receiving half of a session: from the frames of a believed packet to messages in the inbox (sections 23
+ * to 25).
  */
 
 import { WireError } from "../wire/error.js";
@@ -25,9 +26,11 @@ export class Inbound {
     this.blockFrames = new FrameTable(kinds);
     this.store = new BlockStore();
     this.inbox = inbox;
-    this.receivers = config.channels.map((channel, id) => isReliable(channel.kind)
-      ? new ReliableReceiver(id, channel, inbox)
-      : new UnreliableReceiver(id, channel, inbox));
+    this.receivers = config.channels.map((channel, id) =>
+      isReliable(channel.kind)
+        ? new ReliableReceiver(id, channel, inbox)
+        : new UnreliableReceiver(id, channel, inbox),
+    );
     /** Whether something complete may wait in a channel because the inbox was full. */
     this.isBlocked = false;
     /** Blocks of lost packets that redundancy brought back. */
@@ -47,8 +50,8 @@ export class Inbound {
   }
 
   /**
-   * Hands the frames in `frames` to their channels. One that finds no room spoils the acknowledgement of the packet, not
-   * the rest.
+   * Hands the frames in `frames` to their channels. One that finds no room spoils the acknowledgement of the
+   * packet, not the rest.
    * @param {Uint8Array} payload where the frames stand
    * @param {number} number of the packet
    * @param {boolean} isProtected
@@ -66,11 +69,18 @@ export class Inbound {
       } else if (frames.kind[row] === FrameKind.Copy) {
         refusal = worse(refusal, this.#takeCopy(number - frames.distance[row], data, now));
       } else {
-        this.store.keepParity(number, frames.distance[row], frames.otherDistance[row], frames.lengthsXored[row], data);
+        this.store.keepParity(
+          number,
+          frames.distance[row],
+          frames.otherDistance[row],
+          frames.lengthsXored[row],
+          data,
+        );
       }
       if (refusal === "malformed") return refusal;
     }
-    if (isProtected && refusal === null) this.store.keep(number, payload.subarray(frames.blockStart, frames.blockEnd));
+    if (isProtected && refusal === null)
+      this.store.keep(number, payload.subarray(frames.blockStart, frames.blockEnd));
     return worse(refusal, this.#takeRecovered(now));
   }
 
@@ -84,7 +94,13 @@ export class Inbound {
     return null;
   }
 
-  /** @param {FrameTable} frames @param {number} row @param {Uint8Array} data @param {number} now @returns {Refusal} */
+  /**
+   * @param {FrameTable} frames
+   * @param {number} row
+   * @param {Uint8Array} data
+   * @param {number} now
+   * @returns {Refusal}
+   */
   #takeMessage(frames, row, data, now) {
     const receiver = this.receivers[frames.channel[row]];
     const refusal = receiver.receive(frames.id[row], frames.part[row], frames.parts[row], data, now);
@@ -92,7 +108,12 @@ export class Inbound {
     return refusal;
   }
 
-  /** The block of a lost packet, as it was. @param {number} lost @param {Uint8Array} block @param {number} now */
+  /**
+   * The block of a lost packet, as it was.
+   * @param {number} lost
+   * @param {Uint8Array} block
+   * @param {number} now
+   */
   #takeCopy(lost, block, now) {
     if (lost < 0 || this.store.has(lost)) return null;
     const refusal = this.#takeBlock(block, now);

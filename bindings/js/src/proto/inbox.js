@@ -1,8 +1,9 @@
 /**
  * What waits to be polled by the application.
  *
- * A server, or whoever poses as one, decides how much arrives; the application decides how much it takes. Between them is
- * a queue with a limit in messages and in bytes. When it is full, packets are refused and come again later.
+ * A server, or whoever poses as one, decides how much arrives; the application decides how much it takes.
+ * Between them is a queue with a limit in messages and in bytes. When it is full, packets are refused and
+ * come again later.
  */
 
 import { Queue } from "./queue.js";

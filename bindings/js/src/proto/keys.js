@@ -17,7 +17,12 @@ export function concat(...parts) {
   return all;
 }
 
-/** The key that a Response's token is sealed with. @param {Uint8Array} shared @param {Uint8Array} clientNonce @param {Uint8Array} transcript */
+/**
+ * The key that a Response's token is sealed with.
+ * @param {Uint8Array} shared
+ * @param {Uint8Array} clientNonce
+ * @param {Uint8Array} transcript
+ */
 export function deriveResponseKey(shared, clientNonce, transcript) {
   return hkdfSha256(clientNonce, shared, concat(RESPONSE_LABEL, transcript), 32);
 }
@@ -30,7 +35,12 @@ export function deriveResponseKey(shared, clientNonce, transcript) {
  * @param {Uint8Array} transcript
  */
 export function deriveSessionKeys(shared, clientNonce, serverNonce, transcript) {
-  const material = hkdfSha256(concat(clientNonce, serverNonce), shared, concat(SESSION_LABEL, transcript), 72);
+  const material = hkdfSha256(
+    concat(clientNonce, serverNonce),
+    shared,
+    concat(SESSION_LABEL, transcript),
+    72,
+  );
   return {
     toServer: material.subarray(0, 32),
     toClient: material.subarray(32, 64),

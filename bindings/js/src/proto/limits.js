@@ -16,7 +16,10 @@ export const FRAGMENT_BYTES = 900;
 export const RELIABLE_FRAGMENTS_MAX = 512;
 /** Fragments of an unreliable message: at 5 % loss larger ones never arrive whole. */
 export const UNRELIABLE_FRAGMENTS_MAX = 64;
-/** Reliable ids between the oldest unacknowledged and the newest sent. A power of two: rings are indexed by it. */
+/**
+ * Reliable ids between the oldest unacknowledged and the newest sent. A power of two: rings are indexed by
+ * it.
+ */
 export const RELIABLE_WINDOW = 1024;
 /** Packet numbers that are remembered against replay. A power of two. */
 export const REPLAY_WINDOW = 512;

@@ -31,7 +31,8 @@ const CONFIRMATION = Uint8Array.of(CONFIRM, 0);
  * What the handshake agreed on.
  * @typedef {object} SessionKeys
  * @property {Uint8Array} sessionId 8 bytes, as they travel
- * @property {Uint8Array} name what names the session in packets to the other side: its id, its alias or nothing
+ * @property {Uint8Array} name what names the session in packets to the other side: its id, its alias or
+ *   nothing
  * @property {Uint8Array | null} alias what names it in sealed packets to this side; null if nothing does
  * @property {import("./crypto/chacha20poly1305.js").SealKey | null} sealKey null if the session is plain
  * @property {import("./crypto/chacha20poly1305.js").SealKey | null} openKey
@@ -143,7 +144,8 @@ export class Link {
     const data = now >= outbound.dataDeadline(now) ? outbound.writeData(now) : null;
     const isQuiet = this.isGreetingDue || now - outbound.lastSent >= this.config.keepalive;
     const isAckDue = now >= this.inbound.window.ackAt;
-    const packet = data ??
+    const packet =
+      data ??
       (isQuiet ? outbound.writeSmall(PacketType.KeepAlive, NOTHING, now) : null) ??
       (isAckDue ? outbound.writeSmall(PacketType.Ack, NOTHING, now) : null);
     if (packet) this.isGreetingDue = false;
@@ -174,7 +176,11 @@ export class Link {
     this.goodbyeEnds = now + this.config.disconnectTimeout;
   }
 
-  /** Ends without a word to the other side. @param {import("./reason.js").DisconnectReason} reason @param {number} now */
+  /**
+   * Ends without a word to the other side.
+   * @param {import("./reason.js").DisconnectReason} reason
+   * @param {number} now
+   */
   end(reason, now) {
     if (this.state === "disconnected") return;
     const isLost = reason === "Timeout" || reason === "Broken";
@@ -209,7 +215,10 @@ export class Link {
     if (this.outbound.outbox.hasFailed()) this.close("Undeliverable", now);
   }
 
-  /** Whether the packet names this session. One to a side without alias belongs to its address. @param {Uint8Array} datagram */
+  /**
+   * Whether the packet names this session. One to a side without alias belongs to its address.
+   * @param {Uint8Array} datagram
+   */
   #isNamed(datagram) {
     const name = this.header.isPlain ? this.session.sessionId : this.session.alias;
     return name === null || name.every((byte, index) => datagram[1 + index] === byte);
@@ -231,7 +240,8 @@ export class Link {
       return length < 0 ? null : this.opened.subarray(0, length);
     }
     const end = datagram.length - CRC_BYTES;
-    const crc = datagram[end] | (datagram[end + 1] << 8) | (datagram[end + 2] << 16) | (datagram[end + 3] << 24);
+    const crc =
+      datagram[end] | (datagram[end + 1] << 8) | (datagram[end + 2] << 16) | (datagram[end + 3] << 24);
     return crc32c(datagram, 0, end, this.checksum) === crc >>> 0 ? datagram.subarray(start, end) : null;
   }
 

@@ -1,5 +1,6 @@
 /**
- * The sending half of a session: packets are made here, and what becomes of them is learnt here (sections 24 and 26).
+ * The sending half of a session: packets are made here, and what becomes of them is learnt here (sections 24
+ * and 26).
  */
 
 import { crc32c } from "../wire/crc32c.js";
@@ -7,7 +8,15 @@ import { TAG_BYTES } from "./crypto/chacha20poly1305.js";
 import { FRAME_HEADER_BYTES_MAX, FrameWriter } from "./frames.js";
 import { BLOCK_BYTES_MAX, IP_UDP_BYTES } from "./limits.js";
 import { Outbox } from "./outbox.js";
-import { Ack, asksForAck, CRC_BYTES, HEADER_BYTES_MAX, PacketType, PROTECTED_BIT, writeHeader } from "./packet.js";
+import {
+  Ack,
+  asksForAck,
+  CRC_BYTES,
+  HEADER_BYTES_MAX,
+  PacketType,
+  PROTECTED_BIT,
+  writeHeader,
+} from "./packet.js";
 import { INITIAL_RTO, RateControl } from "./rate.js";
 import { BlockHistory } from "./redundancy.js";
 import { SentPackets } from "./sent.js";
@@ -45,7 +54,9 @@ export class Outbound {
     this.ack = new Ack();
     this.writer = new FrameWriter();
     this.sent = new SentPackets(this);
-    this.outbox = new Outbox(config, wholeMessageBytesMax(config.mtu), (tag) => inbox.pushOutcome(tag, false));
+    this.outbox = new Outbox(config, wholeMessageBytesMax(config.mtu), (tag) =>
+      inbox.pushOutcome(tag, false),
+    );
     this.history = new BlockHistory();
     this.rate = new RateControl(config.rate, now);
     this.lastSent = now;
@@ -64,7 +75,10 @@ export class Outbound {
     this.ackDelayMs = 255;
   }
 
-  /** When a data packet may go: as soon as there is something to send and the rate allows it. @param {number} now */
+  /**
+   * When a data packet may go: as soon as there is something to send and the rate allows it.
+   * @param {number} now
+   */
   dataDeadline(now) {
     if (!this.sent.hasRoom() || !this.sent.hasRoomForMessages()) return Infinity;
     const due = this.outbox.dueBytes();
@@ -83,7 +97,8 @@ export class Outbound {
     writer.begin(out, start, Math.min(config.mtu, affordable) - trailer);
     const isTailDue = now >= this.#tailAt();
     const forLost = this.outbox.fill(writer, sent);
-    // A packet with nothing new in it goes between others: redundancy stays with them unless they fail to come.
+    // A packet with nothing new in it goes between others: redundancy stays with them unless they fail to
+    // come.
     const hasNew = writer.count > 0;
     if (config.redundancy === "parity" && (hasNew || isTailDue)) {
       history.write(packet.number, writer, forLost);
@@ -95,7 +110,11 @@ export class Outbound {
     if (writer.count === 0) return null;
     const end = writer.finish();
     const block = writer.block();
-    if (config.redundancy === "parity" && block.length > 0 && (hasNew || history.waitingSince() === Infinity)) {
+    if (
+      config.redundancy === "parity" &&
+      block.length > 0 &&
+      (hasNew || history.waitingSince() === Infinity)
+    ) {
       out[0] |= PROTECTED_BIT;
       packet.blockMessages = writer.blockMessages;
       history.handleSent(packet.number, block, now);
@@ -103,7 +122,12 @@ export class Outbound {
     return this.#close(PacketType.Data, start, end, now);
   }
 
-  /** Makes a packet without messages; null if too many wait for their acks. @param {number} type @param {Uint8Array} payload @param {number} now */
+  /**
+   * Makes a packet without messages; null if too many wait for their acks.
+   * @param {number} type
+   * @param {Uint8Array} payload
+   * @param {number} now
+   */
   writeSmall(type, payload, now) {
     const hasRoom = asksForAck(type) ? this.sent.hasRoom() : this.sent.hasRoomForUntracked();
     if (!hasRoom) return null;
@@ -125,7 +149,10 @@ export class Outbound {
     this.sent.handleAck(newest, ack);
   }
 
-  /** Gives up what is lost, and sends the oldest messages again when nothing has come back for long. @param {number} now */
+  /**
+   * Gives up what is lost, and sends the oldest messages again when nothing has come back for long.
+   * @param {number} now
+   */
   handleTimeout(now) {
     this.sent.detectLosses(this.#rtt(), this.#ageMax(), now);
     if (now < this.#probeDeadline()) return;
@@ -174,8 +201,8 @@ export class Outbound {
   }
 
   /**
-   * A message that went twice for nothing stalls others already: it does not stake a second round trip on the one packet
-   * with its resend.
+   * A message that went twice for nothing stalls others already: it does not stake a second round trip on the
+   * one packet with its resend.
    * @param {import("./sent.js").SentPacket} packet
    */
   handleCopyLost(packet) {
@@ -192,7 +219,11 @@ export class Outbound {
     }
   }
 
-  /** Writes the header of the packet under construction; says where its payload begins. @param {number} type @param {number} now */
+  /**
+   * Writes the header of the packet under construction; says where its payload begins.
+   * @param {number} type
+   * @param {number} now
+   */
   #begin(type, now) {
     const packet = this.sent.open;
     packet.named = this.window.acknowledge(this.ack, now);
@@ -201,7 +232,13 @@ export class Outbound {
     return writeHeader(this.out, type, sealKey === null, name, packet.number, this.ack);
   }
 
-  /** Seals a packet, or ends it with its checksum, and notes it as sent. @param {number} type @param {number} start @param {number} end @param {number} now */
+  /**
+   * Seals a packet, or ends it with its checksum, and notes it as sent.
+   * @param {number} type
+   * @param {number} start
+   * @param {number} end
+   * @param {number} now
+   */
   #close(type, start, end, now) {
     const { out, sent, checksum } = this;
     const { sealKey } = this.session;
@@ -226,7 +263,9 @@ export class Outbound {
 
   /** When a packet is made for what waits to be repeated. */
   #tailAt() {
-    return this.config.redundancy === "parity" ? this.history.waitingSince() + this.config.tailDelay : Infinity;
+    return this.config.redundancy === "parity"
+      ? this.history.waitingSince() + this.config.tailDelay
+      : Infinity;
   }
 
   #rtt() {

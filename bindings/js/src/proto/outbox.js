@@ -1,10 +1,11 @@
 /**
  * What waits to be sent, over all channels, and how packets are filled with it.
  *
- * In this order: new messages of priority channels; those of other reliable channels, up to half of the packet while
- * unreliable messages wait; unreliable messages; reliable ones again; redundancy; and lost messages, for which room was
- * kept from the start. The channels of a kind take turns in going first, so no flood keeps another channel out. What is new
- * comes first because redundancy repeats the front of a packet, and a message that is sent again is on its way twice already.
+ * In this order: new messages of priority channels; those of other reliable channels, up to half of the
+ * packet while unreliable messages wait; unreliable messages; reliable ones again; redundancy; and lost
+ * messages, for which room was kept from the start. The channels of a kind take turns in going first, so no
+ * flood keeps another channel out. What is new comes first because redundancy repeats the front of a packet,
+ * and a message that is sent again is on its way twice already.
  */
 
 import { isReliable } from "./config.js";
@@ -19,14 +20,17 @@ export class Outbox {
   /**
    * @param {import("./config.js").ConnectionConfig} config
    * @param {number} wholeBytesMax longer messages are cut
-   * @param {(tag: number) => void} handleDropped called with the tag of an unsent message that a newer one replaced
+   * @param {(tag: number) => void} handleDropped called with the tag of an unsent message that a newer one
+   *   replaced
    */
   constructor(config, wholeBytesMax, handleDropped) {
     this.channels = config.channels;
     this.wholeBytesMax = wholeBytesMax;
-    this.senders = config.channels.map(({ kind }) => isReliable(kind)
-      ? new ReliableSender(config.resendsMax + 1)
-      : new UnreliableSender(kind === "sequenced", handleDropped));
+    this.senders = config.channels.map(({ kind }) =>
+      isReliable(kind)
+        ? new ReliableSender(config.resendsMax + 1)
+        : new UnreliableSender(kind === "sequenced", handleDropped),
+    );
     const ids = config.channels.map((_, id) => id);
     this.priority = ids.filter((id) => config.channels[id].kind === "priority");
     this.reliable = ids.filter((id) => isReliable(config.channels[id].kind));
@@ -45,16 +49,24 @@ export class Outbox {
     if (sender === undefined) throw new SendError("NoSuchChannel", `there is no channel ${channel}`);
     const { messageBytesMax, pendingBytesMax } = this.channels[channel];
     if (message.length > messageBytesMax) {
-      throw new SendError("TooLong", `a message of ${message.length} bytes, channel ${channel} takes ${messageBytesMax}`);
+      throw new SendError(
+        "TooLong",
+        `a message of ${message.length} bytes, channel ${channel} takes ${messageBytesMax}`,
+      );
     }
     const isReplaced = sender instanceof UnreliableSender && sender.isLatestOnly;
     const pendingCountMax = RELIABLE_WINDOW + pendingBytesMax / PENDING_MESSAGE_BYTES_MIN;
-    const isFull = sender.pendingBytes + message.length > pendingBytesMax || sender.pendingCount >= pendingCountMax;
+    const isFull =
+      sender.pendingBytes + message.length > pendingBytesMax || sender.pendingCount >= pendingCountMax;
     if (isFull && !isReplaced) {
-      throw new SendError("Full", `${sender.pendingBytes} bytes wait on channel ${channel}: send less, or wait for acks`);
+      throw new SendError(
+        "Full",
+        `${sender.pendingBytes} bytes wait on channel ${channel}: send less, or wait for acks`,
+      );
     }
     if (sender instanceof ReliableSender) {
-      if (tag >= 0) throw new SendError("TagOnReliable", `channel ${channel} is reliable: its messages have no outcome`);
+      if (tag >= 0)
+        throw new SendError("TagOnReliable", `channel ${channel} is reliable: its messages have no outcome`);
       return sender.push(message, this.wholeBytesMax);
     }
     if (tag >= 0 && message.length > this.wholeBytesMax) {
@@ -78,8 +90,8 @@ export class Outbox {
   }
 
   /**
-   * The length of the longest part that its channel sends next; −1 if nothing is due. A packet that went before the rate
-   * allows as much would be filled with smaller parts, again and again.
+   * The length of the longest part that its channel sends next; −1 if nothing is due. A packet that went
+   * before the rate allows as much would be filled with smaller parts, again and again.
    */
   dueBytes() {
     let longest = -1;
@@ -90,7 +102,8 @@ export class Outbox {
       const part = sender.part(lost >= 0 ? lost : sender.dueNew());
       if (part !== undefined) longest = Math.max(longest, part.data.length);
     }
-    for (const channel of this.unreliable) longest = Math.max(longest, this.#unreliable(channel).due()?.data.length ?? -1);
+    for (const channel of this.unreliable)
+      longest = Math.max(longest, this.#unreliable(channel).due()?.data.length ?? -1);
     return longest;
   }
 
@@ -124,7 +137,12 @@ export class Outbox {
     let packed = 0;
     for (const channel of this.reliable) {
       const sender = this.#reliable(channel);
-      for (let id = sender.dueLost(); id >= 0 && this.#pack(channel, id, 0, writer, sent); id = sender.dueLost()) packed++;
+      for (
+        let id = sender.dueLost();
+        id >= 0 && this.#pack(channel, id, 0, writer, sent);
+        id = sender.dueLost()
+      )
+        packed++;
     }
     return packed;
   }
@@ -134,7 +152,12 @@ export class Outbox {
     this.#reliable(channel).handleAcked(id);
   }
 
-  /** A packet with this part was given up. @param {number} channel @param {number} id @param {number} number */
+  /**
+   * A packet with this part was given up.
+   * @param {number} channel
+   * @param {number} id
+   * @param {number} number
+   */
   handleLost(channel, id, number) {
     this.#reliable(channel).handleLost(id, number);
   }

@@ -10,8 +10,17 @@
 
 /** The packet types. */
 export const PacketType = Object.freeze({
-  Connect: 0, Challenge: 1, Response: 2, Accept: 3, Reject: 4,
-  Data: 5, Ack: 6, KeepAlive: 7, Disconnect: 8, PathChallenge: 9, PathResponse: 10,
+  Connect: 0,
+  Challenge: 1,
+  Response: 2,
+  Accept: 3,
+  Reject: 4,
+  Data: 5,
+  Ack: 6,
+  KeepAlive: 7,
+  Disconnect: 8,
+  PathChallenge: 9,
+  PathResponse: 10,
 });
 
 /** Bytes of a checksum. */
@@ -90,7 +99,8 @@ export class Header {
       ack.high = 0;
       if (form > 1) ack.low |= (datagram[at + 5] << 16) | (datagram[at + 6] << 24);
       if (form > 2) {
-        ack.high = datagram[at + 7] | (datagram[at + 8] << 8) | (datagram[at + 9] << 16) | (datagram[at + 10] << 24);
+        ack.high =
+          datagram[at + 7] | (datagram[at + 8] << 8) | (datagram[at + 9] << 16) | (datagram[at + 10] << 24);
       }
     }
     return null;

@@ -1,14 +1,15 @@
 /**
  * How fast to send: the round trip, the loss, and a byte rate that fills no queues (section 26, "Rate").
  *
- * A client sends little: inputs, calls, now and then something large. So the controller is a plain one. Time is cut into
- * rounds of a round trip or so. A round in which even the quickest packet waited longer in queues than the target, or in
- * which too many were lost, cuts the rate to 85 % of what arrives, if the rate was in use; else it was not this sender who
- * caused it. A good round in which it was in use lets it grow, doubling until the first cut.
+ * A client sends little: inputs, calls, now and then something large. So the controller is a plain one. Time
+ * is cut into rounds of a round trip or so. A round in which even the quickest packet waited longer in queues
+ * than the target, or in which too many were lost, cuts the rate to 85 % of what arrives, if the rate was in
+ * use; else it was not this sender who caused it. A good round in which it was in use lets it grow, doubling
+ * until the first cut.
  *
- * Two things are not punished. Distance: a queue is what exceeds the least round trip of the last ten seconds. And loss
- * that has nothing to do with the rate, as on a radio link: if a cut changes nothing, the rate comes back, and that much
- * loss is taken for the path's own.
+ * Two things are not punished. Distance: a queue is what exceeds the least round trip of the last ten
+ * seconds. And loss that has nothing to do with the rate, as on a radio link: if a cut changes nothing, the
+ * rate comes back, and that much loss is taken for the path's own.
  */
 
 import { DATAGRAM_BYTES_MAX, IP_UDP_BYTES } from "./limits.js";
@@ -71,7 +72,8 @@ export class RoundTrip {
 
   /** How long to wait for an ack. @param {number} floor @param {number} ceiling */
   timeout(floor, ceiling) {
-    const timeout = this.smoothed === 0 ? INITIAL_RTO : this.smoothed + Math.max(4 * this.deviation, GRANULARITY);
+    const timeout =
+      this.smoothed === 0 ? INITIAL_RTO : this.smoothed + Math.max(4 * this.deviation, GRANULARITY);
     return Math.min(ceiling, Math.max(floor, timeout));
   }
 }
@@ -95,7 +97,9 @@ export class RateControl {
     this.lost = 0;
     /** The loss that the path is known for. */
     this.ownLoss = 0;
-    /** The loss for which the rate was last cut, and the rate before; whether the cut helped is not known yet. */
+    /**
+     * The loss for which the rate was last cut, and the rate before; whether the cut helped is not known yet.
+     */
     this.triedLoss = 0;
     this.triedRate = 0;
     // Of the round under way.
@@ -113,7 +117,11 @@ export class RateControl {
     this.sentBytes += bytes;
   }
 
-  /** @param {number} bytes @param {number} rtt of the packet; zero if it cannot be measured @param {number} now */
+  /**
+   * @param {number} bytes
+   * @param {number} rtt of the packet; zero if it cannot be measured
+   * @param {number} now
+   */
   handleAcked(bytes, rtt, now) {
     this.loss -= this.loss / 64;
     this.acked++;
@@ -123,7 +131,8 @@ export class RateControl {
       this.leastRtt = Math.min(this.leastRtt, rtt);
       this.samples++;
     }
-    if (this.samples >= ROUND_SAMPLES_MIN && now - this.roundAt >= Math.max(ROUND_MIN, this.rtt.smoothed)) this.#endRound(now);
+    if (this.samples >= ROUND_SAMPLES_MIN && now - this.roundAt >= Math.max(ROUND_MIN, this.rtt.smoothed))
+      this.#endRound(now);
   }
 
   handleLost() {
@@ -145,7 +154,10 @@ export class RateControl {
 
   /** Changes the upper limit while running. @param {number} bytesPerSecond */
   setMax(bytesPerSecond) {
-    this.config = { ...this.config, bytesPerSecondMax: Math.max(this.config.bytesPerSecondMin, bytesPerSecond) };
+    this.config = {
+      ...this.config,
+      bytesPerSecondMax: Math.max(this.config.bytesPerSecondMin, bytesPerSecond),
+    };
     this.bytesPerSecond = Math.min(this.bytesPerSecond, this.config.bytesPerSecondMax);
   }
 
@@ -171,7 +183,10 @@ export class RateControl {
     this.leastRtt = Infinity;
   }
 
-  /** Whether more was lost than the path is known for. Brings the rate back if the last cut for that changed nothing. */
+  /**
+   * Whether more was lost than the path is known for. Brings the rate back if the last cut for that changed
+   * nothing.
+   */
   #isLossy() {
     const packets = this.acked + this.lost;
     if (packets < LOSS_PACKETS_MIN) return false;
@@ -181,7 +196,10 @@ export class RateControl {
     this.triedLoss = 0;
     if (triedLoss > 0 && 3 * loss >= 2 * triedLoss) {
       this.ownLoss = Math.min(LOSS_OWN_MAX, loss);
-      this.bytesPerSecond = Math.max(this.bytesPerSecond, Math.min(this.triedRate, this.config.bytesPerSecondMax));
+      this.bytesPerSecond = Math.max(
+        this.bytesPerSecond,
+        Math.min(this.triedRate, this.config.bytesPerSecondMax),
+      );
       return false;
     }
     if (loss > this.ownLoss + LOSS_EXCESS) {
@@ -193,7 +211,11 @@ export class RateControl {
     return false;
   }
 
-  /** Credits the past at the old rate before the new one holds. @param {number} bytesPerSecond @param {number} now */
+  /**
+   * Credits the past at the old rate before the new one holds.
+   * @param {number} bytesPerSecond
+   * @param {number} now
+   */
   #setRate(bytesPerSecond, now) {
     this.tokens = this.available(now);
     this.refilledAt = now;

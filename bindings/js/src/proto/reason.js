@@ -1,28 +1,62 @@
 /**
- * Why datagrams are dropped, connections are refused, and connections end. Names and codes are the standard's (sections
- * 22.6, 27 and 29); the words are for the player or developer who reads them, and say what to do.
+ * Why datagrams are dropped, connections are refused, and connections end. Names and codes are the standard's
+ * (sections 22.6, 27 and 29); the words are for the player or developer who reads them, and say what to do.
  */
 
 /** The reasons for which a datagram is dropped, in the order of the standard. */
 export const REJECTIONS = /** @type {const} */ ([
-  "too_short", "too_long", "unknown_type", "bad_flags", "truncated_header", "not_listening", "unpadded",
-  "unknown_session", "wrong_state", "wrong_security", "wrong_address", "replayed", "too_old", "integrity",
-  "rate_limited", "bad_cookie", "unsolicited", "ack_of_unsent", "malformed", "out_of_window", "no_room",
+  "too_short",
+  "too_long",
+  "unknown_type",
+  "bad_flags",
+  "truncated_header",
+  "not_listening",
+  "unpadded",
+  "unknown_session",
+  "wrong_state",
+  "wrong_security",
+  "wrong_address",
+  "replayed",
+  "too_old",
+  "integrity",
+  "rate_limited",
+  "bad_cookie",
+  "unsolicited",
+  "ack_of_unsent",
+  "malformed",
+  "out_of_window",
+  "no_room",
 ]);
 
 /** @typedef {typeof REJECTIONS[number]} Rejection */
 
 /** Why a server does not accept a connection; the code is the place, from 1. */
 export const REJECT_REASONS = /** @type {const} */ ([
-  "Version", "Schema", "Tables", "Security", "Full", "Resume", "Denied",
+  "Version",
+  "Schema",
+  "Tables",
+  "Security",
+  "Full",
+  "Resume",
+  "Denied",
 ]);
 
 /** @typedef {typeof REJECT_REASONS[number]} RejectReason */
 
 /** Why a connection ended; the code is the place, from 0. */
 export const DISCONNECT_REASONS = /** @type {const} */ ([
-  "Requested", "Timeout", "ConnectTimeout", "Cancelled", "Rejected", "Protocol", "Undeliverable", "SlowConsumer",
-  "Resumed", "Shutdown", "Kicked", "Broken",
+  "Requested",
+  "Timeout",
+  "ConnectTimeout",
+  "Cancelled",
+  "Rejected",
+  "Protocol",
+  "Undeliverable",
+  "SlowConsumer",
+  "Resumed",
+  "Shutdown",
+  "Kicked",
+  "Broken",
 ]);
 
 /** @typedef {typeof DISCONNECT_REASONS[number]} DisconnectReason */
@@ -58,7 +92,8 @@ const disconnectWords = {
 export class ConnectionError extends Error {
   /**
    * @param {DisconnectReason} code
-   * @param {{ reason: RejectReason, detail: bigint } | null} [reject] what the server said, if the code is `Rejected`
+   * @param {{ reason: RejectReason, detail: bigint } | null} [reject] what the server said, if the code is
+   *   `Rejected`
    */
   constructor(code, reject = null) {
     super(reject ? rejectWords[reject.reason] : disconnectWords[code]);
@@ -73,7 +108,10 @@ export class ConnectionError extends Error {
   }
 }
 
-/** @typedef {"NotConnected" | "NoSuchChannel" | "TooLong" | "Full" | "TagOnReliable" | "TagOnFragments"} SendErrorCode */
+/**
+ * @typedef {"NotConnected" | "NoSuchChannel" | "TooLong" | "Full" | "TagOnReliable" | "TagOnFragments"}
+ *   SendErrorCode
+ */
 
 /** Why a message was not taken for sending. */
 export class SendError extends Error {

@@ -1,11 +1,13 @@
 /**
  * Which packets have arrived: against replay, and for acknowledgements (sections 18.3, 25 and 26).
  *
- * Of the last 512 numbers it is known which were *seen*, so that none is believed twice, and which were *taken*, which is
- * what is acknowledged: a packet that found no room is seen but not taken, and its sender sends its messages again.
+ * Of the last 512 numbers it is known which were *seen*, so that none is believed twice, and which were
+ * *taken*, which is what is acknowledged: a packet that found no room is seen but not taken, and its sender
+ * sends its messages again.
  *
- * An acknowledgement repeats the news until the other side is known to have it: each packet of ours remembers how far its
- * acknowledgement reached, and when that packet is acknowledged in turn, everything up to there is old.
+ * An acknowledgement repeats the news until the other side is known to have it: each packet of ours remembers
+ * how far its acknowledgement reached, and when that packet is acknowledged in turn, everything up to there
+ * is old.
  */
 
 import { expandPacketNumber } from "../wire/packet_number.js";
@@ -19,8 +21,8 @@ const ACK_BITS_MAX = 64;
 const PATIENT_DELAYS = 4;
 
 /**
- * What the sender of a packet is owed: nothing; an acknowledgement soon, since something may have to be sent again; one
- * with the second such packet, since something may be built upon it; one with whatever goes next.
+ * What the sender of a packet is owed: nothing; an acknowledgement soon, since something may have to be sent
+ * again; one with the second such packet, since something may be built upon it; one with whatever goes next.
  */
 export const Answer = Object.freeze({ None: 0, Soon: 1, InPairs: 2, Patient: 3 });
 
@@ -74,7 +76,9 @@ export class ReceiveWindow {
   insert(number, isTaken) {
     if (number > this.newest) {
       if (number - this.newest >= REPLAY_WINDOW) this.flags.fill(0);
-      else for (let skipped = this.newest + 1; skipped <= number; skipped++) this.flags[skipped % REPLAY_WINDOW] = 0;
+      else
+        for (let skipped = this.newest + 1; skipped <= number; skipped++)
+          this.flags[skipped % REPLAY_WINDOW] = 0;
       this.newest = number;
     }
     this.flags[number % REPLAY_WINDOW] = isTaken ? SEEN | TAKEN : SEEN;
@@ -100,13 +104,14 @@ export class ReceiveWindow {
     if (answer === Answer.None) return;
     this.eliciting = Math.max(this.eliciting, number);
     if (answer !== Answer.Patient) this.unanswered++;
-    const wait = isGap || this.unanswered >= 2 ? 0 : answer === Answer.Soon ? ackDelay : PATIENT_DELAYS * ackDelay;
+    const wait =
+      isGap || this.unanswered >= 2 ? 0 : answer === Answer.Soon ? ackDelay : PATIENT_DELAYS * ackDelay;
     this.ackAt = Math.min(this.ackAt, now + wait);
   }
 
   /**
-   * Fills in the acknowledgement of a packet that is about to go; a width of 0 if the other side knows everything.
-   * Says the full number that it names; −1 for none.
+   * Fills in the acknowledgement of a packet that is about to go; a width of 0 if the other side knows
+   * everything. Says the full number that it names; −1 for none.
    * @param {import("./packet.js").Ack} ack
    * @param {number} now
    */
@@ -117,7 +122,10 @@ export class ReceiveWindow {
     const reach = newest - this.newsFrom;
     ack.width = reach <= 16 ? 16 : reach <= 32 ? 32 : 64;
     ack.newest = newest & 0xffff;
-    ack.delayMs = newest === this.newestTaken ? Math.min(255, Math.max(0, Math.floor((now - this.newestTakenAt) / 1000))) : 255;
+    ack.delayMs =
+      newest === this.newestTaken
+        ? Math.min(255, Math.max(0, Math.floor((now - this.newestTakenAt) / 1000)))
+        : 255;
     ack.low = this.#bits(newest - 1, Math.min(32, ack.width));
     ack.high = ack.width === 64 ? this.#bits(newest - 33, 32) : 0;
     return newest;
@@ -135,7 +143,8 @@ export class ReceiveWindow {
   }
 
   /**
-   * A packet of ours arrived whose acknowledgement named this number when so many had arrived: that is no longer news.
+   * A packet of ours arrived whose acknowledgement named this number when so many had arrived: that is no
+   * longer news.
    * @param {number} named
    * @param {number} arrivals
    */

@@ -1,9 +1,9 @@
 /**
  * Repeating small reliable messages before anybody asks for them (section 24).
  *
- * A lost packet costs at least a round trip until its messages come again, and on an ordered channel everything behind them
- * waits. Small messages are cheap, so each packet repeats those of the two before it, as their XOR. The unit is the *block*
- * of a packet: its leading whole reliable frames, at most 255 bytes.
+ * A lost packet costs at least a round trip until its messages come again, and on an ordered channel
+ * everything behind them waits. Small messages are cheap, so each packet repeats those of the two before it,
+ * as their XOR. The unit is the *block* of a packet: its leading whole reliable frames, at most 255 bytes.
  *
  * ```text
  * packet   n        n+1                  n+2                  n+3
@@ -72,7 +72,8 @@ export class BlockHistory {
     for (const sent of [this.last, this.before]) {
       if (number - sent.number > BLOCK_DISTANCE_MAX) sent.waitingSince = Infinity;
     }
-    // Nothing behind a packet that is made for repetitions could resolve a parity: it has copies of all that waits.
+    // Nothing behind a packet that is made for repetitions could resolve a parity: it has copies of all that
+    // waits.
     if (writer.count === 0) {
       this.#writeCopy(number, this.before, writer, reserve);
       this.#writeCopy(number, this.last, writer, reserve);
@@ -83,7 +84,12 @@ export class BlockHistory {
     }
   }
 
-  /** @param {number} number @param {SentBlock} sent @param {import("./frames.js").FrameWriter} writer @param {number} reserve */
+  /**
+   * @param {number} number
+   * @param {SentBlock} sent
+   * @param {import("./frames.js").FrameWriter} writer
+   * @param {number} reserve
+   */
   #writeCopy(number, sent, writer, reserve) {
     if (sent.waitingSince === Infinity) return;
     if (!writer.copy(number - sent.number, sent.bytes.subarray(0, sent.length), reserve)) return;
@@ -99,7 +105,8 @@ export class BlockHistory {
     if (last.waitingSince === Infinity) return;
     const length = Math.max(last.length, before.length);
     for (let index = 0; index < length; index++) {
-      xored[index] = (index < last.length ? last.bytes[index] : 0) ^ (index < before.length ? before.bytes[index] : 0);
+      xored[index] =
+        (index < last.length ? last.bytes[index] : 0) ^ (index < before.length ? before.bytes[index] : 0);
     }
     const lengths = last.length ^ before.length;
     const [near, far] = [number - last.number, number - before.number];
@@ -149,7 +156,11 @@ export class BlockStore {
     this.resolved = null;
   }
 
-  /** Keeps a block; all of its frames must have been taken. @param {number} number @param {Uint8Array} bytes */
+  /**
+   * Keeps a block; all of its frames must have been taken.
+   * @param {number} number
+   * @param {Uint8Array} bytes
+   */
   keep(number, bytes) {
     const place = this.blocks[number % BLOCKS_KEPT];
     if (bytes.length <= BLOCK_BYTES_MAX && place.number < number) place.set(number, bytes);
@@ -178,8 +189,8 @@ export class BlockStore {
   }
 
   /**
-   * Looks for a parity, from a place on, that gives a block away, and puts the block into `recovered`. Says the place
-   * behind it; −1 if there is none.
+   * Looks for a parity, from a place on, that gives a block away, and puts the block into `recovered`. Says
+   * the place behind it; −1 if there is none.
    * @param {number} place
    */
   recover(place) {
@@ -202,7 +213,10 @@ export class BlockStore {
     return -1;
   }
 
-  /** The frames of the recovered block have all been taken. Until then its parity stays, so that it comes again. */
+  /**
+   * The frames of the recovered block have all been taken. Until then its parity stays, so that it comes
+   * again.
+   */
   handleTaken() {
     if (this.resolved) this.resolved.number = -1;
     this.keep(this.recovered.number, this.recovered.bytes.subarray(0, this.recovered.length));

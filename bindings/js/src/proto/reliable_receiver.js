@@ -1,5 +1,6 @@
 /**
- * Reliable messages as they arrive: duplicates dropped, gaps waited for, fragments put together (sections 23.1 and 23.2).
+ * Reliable messages as they arrive: duplicates dropped, gaps waited for, fragments put together (sections
+ * 23.1 and 23.2).
  *
  * ```text
  *   next
@@ -41,8 +42,8 @@ export class ReliableReceiver {
   }
 
   /**
-   * Takes a message or part in. A rejection means that the packet must not be acknowledged; `malformed`, that its sender
-   * violated the protocol.
+   * Takes a message or part in. A rejection means that the packet must not be acknowledged; `malformed`, that
+   * its sender violated the protocol.
    * @param {number} truncatedId
    * @param {number} part
    * @param {number} parts 0 for a whole message
@@ -93,8 +94,8 @@ export class ReliableReceiver {
   }
 
   /**
-   * The message that everything waits for is always taken, for refusing its parts could never end; a sender that keeps to
-   * the largest message adds no more than that to what waits already.
+   * The message that everything waits for is always taken, for refusing its parts could never end; a sender
+   * that keeps to the largest message adds no more than that to what waits already.
    * @param {number} bytes
    * @param {boolean} isAwaited
    */

@@ -7,8 +7,8 @@
  *    └───────── at most 1024 ─────────┘
  * ```
  *
- * There is no timer per message: one is due again when the last packet that carried it is given up. When nothing at all
- * comes back, the connection asks for a probe.
+ * There is no timer per message: one is due again when the last packet that carried it is given up. When
+ * nothing at all comes back, the connection asks for a probe.
  */
 
 import { FRAGMENT_BYTES, RELIABLE_WINDOW } from "./limits.js";
@@ -62,7 +62,8 @@ export class ReliableSender {
     this.pendingBytes += message.length;
     const parts = message.length <= wholeBytesMax ? 0 : Math.ceil(message.length / FRAGMENT_BYTES);
     for (let part = 0; part < Math.max(1, parts); part++) {
-      const data = parts === 0 ? message.slice() : message.slice(part * FRAGMENT_BYTES, (part + 1) * FRAGMENT_BYTES);
+      const data =
+        parts === 0 ? message.slice() : message.slice(part * FRAGMENT_BYTES, (part + 1) * FRAGMENT_BYTES);
       this.queue.push({ data, part, parts, phase: DUE, number: -1, sends: 0 });
     }
     return id;
@@ -92,7 +93,8 @@ export class ReliableSender {
   lostBytes() {
     let bytes = 0;
     for (let index = 0; index < this.lost.length; index++) {
-      bytes += (this.part(/** @type {number} */ (this.lost.at(index)))?.data.length ?? 0) + PART_OVERHEAD_BYTES;
+      bytes +=
+        (this.part(/** @type {number} */ (this.lost.at(index)))?.data.length ?? 0) + PART_OVERHEAD_BYTES;
     }
     return bytes;
   }
@@ -129,8 +131,8 @@ export class ReliableSender {
   }
 
   /**
-   * A packet that carried this part was given up: it is due again unless a later packet carries it too. With −1 for the
-   * number it is due again in any case.
+   * A packet that carried this part was given up: it is due again unless a later packet carries it too. With
+   * −1 for the number it is due again in any case.
    * @param {number} id
    * @param {number} number
    */

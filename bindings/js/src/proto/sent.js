@@ -1,8 +1,9 @@
 /**
  * Packets on their way: what each carried, when it was acknowledged, and when it counts as lost (section 26).
  *
- * Packets are acknowledged, messages are resent in new packets. A packet is lost when another that was sent later has been
- * acknowledged and the difference between their send times exceeds the reorder window (after RFC 8985):
+ * Packets are acknowledged, messages are resent in new packets. A packet is lost when another that was sent
+ * later has been acknowledged and the difference between their send times exceeds the reorder window (after
+ * RFC 8985):
  *
  * ```text
  *   sent:   1 ─── 2 ─── 3 ─── 4 ─── 5          acknowledged: 5
@@ -10,8 +11,8 @@
  *                             └──── not yet: may only be late
  * ```
  *
- * The window starts at an eighth of a round trip and widens whenever a packet that was given up arrives after all. A packet
- * that nothing overtakes is given up by age.
+ * The window starts at an eighth of a round trip and widens whenever a packet that was given up arrives after
+ * all. A packet that nothing overtakes is given up by age.
  */
 
 import { MESSAGES_IN_FLIGHT_MAX, PACKETS_IN_FLIGHT_MAX } from "./limits.js";
@@ -27,7 +28,10 @@ const SLOTS = 2 * PACKETS_IN_FLIGHT_MAX;
 /** After this many acknowledgements without a late one the reorder window narrows again. */
 const CALM_ACKS = 256;
 const REORDER_EIGHTHS_MAX = 9;
-/** How long a packet that was given up can still turn out to have arrived, unless it takes the room of new ones. */
+/**
+ * How long a packet that was given up can still turn out to have arrived, unless it takes the room of new
+ * ones.
+ */
 const LOST_KEPT = 4e6;
 /** A receiver that has let go of nothing yet holds this many blocks. */
 const BLOCKS_HELD = 16;
@@ -42,7 +46,10 @@ export class SentPacket {
     /** What it acknowledged: the number, −1 for none, and how many had arrived by then. */
     this.named = -1;
     this.arrivals = 0;
-    /** What it carried: channels and ids of reliable parts, the block's first; −1 and a tag for a tagged message. */
+    /**
+     * What it carried: channels and ids of reliable parts, the block's first; −1 and a tag for a tagged
+     * message.
+     */
     /** @type {number[]} */
     this.channels = [];
     /** @type {number[]} */
@@ -58,7 +65,8 @@ export class SentPacket {
 /**
  * Who is told of the fate of packets.
  * @typedef {object} FateHandler
- * @property {(packet: SentPacket, isLate: boolean) => void} handleAcked it arrived, late if it had been given up
+ * @property {(packet: SentPacket, isLate: boolean) => void} handleAcked it arrived, late if it had been given
+ *   up
  * @property {(packet: SentPacket) => void} handleRepeated its block arrived in another packet
  * @property {(packet: SentPacket) => void} handleLost it was given up
  * @property {(packet: SentPacket) => void} handleCopyLost so was the copy of its block, after it
@@ -104,7 +112,11 @@ export class SentPackets {
     return this.carried + this.open.ids.length < MESSAGES_IN_FLIGHT_MAX;
   }
 
-  /** Notes that the packet under construction carries this. @param {number} channel −1 for a tag @param {number} id */
+  /**
+   * Notes that the packet under construction carries this.
+   * @param {number} channel −1 for a tag
+   * @param {number} id
+   */
   carry(channel, id) {
     this.open.channels.push(channel);
     this.open.ids.push(id);
@@ -129,7 +141,10 @@ export class SentPackets {
     this.#clear(this.open);
   }
 
-  /** The full number behind a truncated acknowledgement; −1 if no such packet was sent. @param {number} truncated */
+  /**
+   * The full number behind a truncated acknowledgement; −1 if no such packet was sent.
+   * @param {number} truncated
+   */
   expand(truncated) {
     const last = this.next - 1;
     const distance = (last - truncated) & 0xffff;
@@ -169,7 +184,8 @@ export class SentPackets {
     for (let number = this.lowest; number < this.next && this.inFlight > 0; number++) {
       const packet = this.#slot(number);
       if (packet.fate === IN_FLIGHT) {
-        const isOvertaken = number < this.newestAcked &&
+        const isOvertaken =
+          number < this.newestAcked &&
           (packet.sentAt + window <= this.newestAckedSentAt || packet.sentAt + rtt + window <= now);
         if (isOvertaken || now - packet.sentAt >= ageMax) {
           this.#lose(packet);
@@ -200,13 +216,15 @@ export class SentPackets {
     this.handler.handleLost(packet);
     if (packet.repeats !== Repeats.Copies) return;
     for (const copied of [packet.near, packet.far]) {
-      if (copied >= this.first && this.#slot(copied).fate === LOST) this.handler.handleCopyLost(this.#slot(copied));
+      if (copied >= this.first && this.#slot(copied).fate === LOST)
+        this.handler.handleCopyLost(this.#slot(copied));
     }
   }
 
   /**
-   * A packet arrived, and with it blocks of others. A copy speaks for itself. A parity gives one block if the receiver has
-   * the other, which it does if that packet is acknowledged and nothing sent so far can have pushed it out.
+   * A packet arrived, and with it blocks of others. A copy speaks for itself. A parity gives one block if the
+   * receiver has the other, which it does if that packet is acknowledged and nothing sent so far can have
+   * pushed it out.
    * @param {SentPacket} packet
    */
   #settleRepeated(packet) {
@@ -253,7 +271,8 @@ export class SentPackets {
       const packet = this.#slot(this.first);
       if (packet.fate === IN_FLIGHT) return;
       if (packet.fate === LOST) {
-        const isNeeded = this.next - this.first >= PACKETS_IN_FLIGHT_MAX / 2 || this.carried >= MESSAGES_IN_FLIGHT_MAX / 2;
+        const isNeeded =
+          this.next - this.first >= PACKETS_IN_FLIGHT_MAX / 2 || this.carried >= MESSAGES_IN_FLIGHT_MAX / 2;
         if (now - packet.sentAt < LOST_KEPT && !isNeeded) return;
         this.newestLostForgotten = packet.number;
       }

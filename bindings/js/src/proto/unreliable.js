@@ -52,7 +52,8 @@ export class UnreliableSender {
     this.pendingBytes += message.length;
     const parts = message.length <= wholeBytesMax ? 0 : Math.ceil(message.length / FRAGMENT_BYTES);
     for (let part = 0; part < Math.max(1, parts); part++) {
-      const data = parts === 0 ? message.slice() : message.slice(part * FRAGMENT_BYTES, (part + 1) * FRAGMENT_BYTES);
+      const data =
+        parts === 0 ? message.slice() : message.slice(part * FRAGMENT_BYTES, (part + 1) * FRAGMENT_BYTES);
       this.queue.push({ data, id: id & 0xffff, part, parts, tag });
     }
     return id;
@@ -117,9 +118,16 @@ export class UnreliableReceiver {
     return null;
   }
 
-  /** @param {number} id @param {number} part @param {number} parts @param {Uint8Array} data @param {number} now */
+  /**
+   * @param {number} id
+   * @param {number} part
+   * @param {number} parts
+   * @param {Uint8Array} data
+   * @param {number} now
+   */
   #receivePart(id, part, parts, data, now) {
-    while (this.assemblies.length > 0 && now - this.assemblies[0].startedAt >= ASSEMBLY_LIFETIME) this.#dropOldest();
+    while (this.assemblies.length > 0 && now - this.assemblies[0].startedAt >= ASSEMBLY_LIFETIME)
+      this.#dropOldest();
     while (this.waitingBytes + data.length > this.receiveBytesMax) {
       if (this.assemblies.length === 0) return "no_room";
       this.#dropOldest();

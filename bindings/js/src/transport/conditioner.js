@@ -1,8 +1,8 @@
 /**
  * A bad line on purpose, around any transport.
  *
- * A game that was only ever played over loopback has never been played. The conditioner does to datagrams what a line does,
- * in both directions, from a seed, adjustable while the game runs.
+ * A game that was only ever played over loopback has never been played. The conditioner does to datagrams
+ * what a line does, in both directions, from a seed, adjustable while the game runs.
  *
  * ```text
  *            ┌──────────────── Conditioner ────────────────┐
@@ -16,7 +16,10 @@
 
 import { completeLine, Line } from "./line.js";
 
-/** A timer's shortest sleep means "soon": what is due within it goes with what is due now, instead of a millisecond late. */
+/**
+ * A timer's shortest sleep means "soon": what is due within it goes with what is due now, instead of a
+ * millisecond late.
+ */
 const TIMER_GRAIN = 500;
 
 /**
@@ -27,8 +30,9 @@ const TIMER_GRAIN = 500;
 export class Conditioner {
   /**
    * @param {Transport} inner
-   * @param {{ outgoing?: Partial<import("./line.js").LineConfig>, incoming?: Partial<import("./line.js").LineConfig>,
-   *   seed?: number, now?: () => number }} [options] `now` is a clock of microseconds
+   * @param {{ outgoing?: Partial<import("./line.js").LineConfig>, incoming?:
+   *   Partial<import("./line.js").LineConfig>, seed?: number, now?: () => number }} [options] `now` is a
+   *   clock of microseconds
    */
   constructor(inner, { outgoing = {}, incoming = {}, seed = 1, now = () => performance.now() * 1000 } = {}) {
     const isStream = inner.reliable && inner.ordered;
@@ -63,7 +67,10 @@ export class Conditioner {
     return this.inner.isCongested;
   }
 
-  /** Changes both directions, for what is sent and received from now on. @param {Partial<import("./line.js").LineConfig>} line */
+  /**
+   * Changes both directions, for what is sent and received from now on.
+   * @param {Partial<import("./line.js").LineConfig>} line
+   */
   setLine(line) {
     this.outgoing.config = this.incoming.config = completeLine(line);
   }
@@ -106,9 +113,12 @@ export class Conditioner {
     clearTimeout(this.timer);
     this.wakesAt = wakesAt;
     if (wakesAt === Infinity) return;
-    this.timer = setTimeout(() => {
-      this.wakesAt = Infinity;
-      this.#pump();
-    }, Math.max(0, (wakesAt - this.now()) / 1000));
+    this.timer = setTimeout(
+      () => {
+        this.wakesAt = Infinity;
+        this.#pump();
+      },
+      Math.max(0, (wakesAt - this.now()) / 1000),
+    );
   }
 }

@@ -8,11 +8,11 @@
  *                                                            └→ damage → delay → arrival
  * ```
  *
- * The fate of the n-th datagram is drawn from numbers of its own, so that switching one disturbance on leaves the others'
- * decisions as they were.
+ * The fate of the n-th datagram is drawn from numbers of its own, so that switching one disturbance on leaves
+ * the others' decisions as they were.
  *
- * A stream loses, doubles and reorders nothing: its operating system sends again and keeps the rest waiting. There, what
- * would have been lost is late by a resend timeout, and everything behind it as well.
+ * A stream loses, doubles and reorders nothing: its operating system sends again and keeps the rest waiting.
+ * There, what would have been lost is late by a resend timeout, and everything behind it as well.
  */
 
 /** The shortest time after which a stream's operating system sends again what was lost, in microseconds. */
@@ -38,18 +38,30 @@ const HEADER_OVERHEAD_BYTES = 28;
  * @property {number} duplicate how many arrive twice, each copy with a delay of its own
  * @property {number} reorder how many are held back so that later ones overtake
  * @property {number} reorderDelayMax for how long at most
- * @property {number} corrupt how many are damaged: one to three flipped bits or, one time in eight, a cut tail
+ * @property {number} corrupt how many are damaged: one to three flipped bits or, one time in eight, a cut
+ *   tail
  * @property {number} bytesPerSecond the bottleneck; Infinity for none
  * @property {number} queueDelayMax how long its queue gets before the tail is dropped
  */
 
 /** @type {LineConfig} */
 const PERFECT = {
-  latency: 0, jitter: 0, loss: 0, duplicate: 0, reorder: 0, reorderDelayMax: 50e3, corrupt: 0,
-  bytesPerSecond: Infinity, queueDelayMax: 200e3,
+  latency: 0,
+  jitter: 0,
+  loss: 0,
+  duplicate: 0,
+  reorder: 0,
+  reorderDelayMax: 50e3,
+  corrupt: 0,
+  bytesPerSecond: Infinity,
+  queueDelayMax: 200e3,
 };
 
-/** @param {number} begin @param {number} end @returns {Bursts} three of four datagrams are lost while it lasts */
+/**
+ * @param {number} begin
+ * @param {number} end
+ * @returns {Bursts} three of four datagrams are lost while it lasts
+ */
 const bursts = (begin, end) => ({ goodToBad: begin, badToGood: end, lossGood: 0, lossBad: 0.75 });
 const MEGABIT = 125_000;
 
@@ -57,19 +69,43 @@ const MEGABIT = 125_000;
 export const PRESETS = Object.freeze({
   none: PERFECT,
   "home wifi": {
-    ...PERFECT, loss: bursts(0.002, 0.4), latency: 8e3, jitter: 6e3, reorder: 0.001, reorderDelayMax: 10e3,
-    bytesPerSecond: 50 * MEGABIT, queueDelayMax: 60e3,
+    ...PERFECT,
+    loss: bursts(0.002, 0.4),
+    latency: 8e3,
+    jitter: 6e3,
+    reorder: 0.001,
+    reorderDelayMax: 10e3,
+    bytesPerSecond: 50 * MEGABIT,
+    queueDelayMax: 60e3,
   },
   "4G": {
-    ...PERFECT, loss: bursts(0.002, 0.25), latency: 30e3, jitter: 15e3, reorder: 0.005, reorderDelayMax: 30e3,
-    bytesPerSecond: 12 * MEGABIT, queueDelayMax: 200e3,
+    ...PERFECT,
+    loss: bursts(0.002, 0.25),
+    latency: 30e3,
+    jitter: 15e3,
+    reorder: 0.005,
+    reorderDelayMax: 30e3,
+    bytesPerSecond: 12 * MEGABIT,
+    queueDelayMax: 200e3,
   },
   transatlantic: {
-    ...PERFECT, loss: 0.001, latency: 45e3, jitter: 3e3, bytesPerSecond: 100 * MEGABIT, queueDelayMax: 50e3,
+    ...PERFECT,
+    loss: 0.001,
+    latency: 45e3,
+    jitter: 3e3,
+    bytesPerSecond: 100 * MEGABIT,
+    queueDelayMax: 50e3,
   },
   awful: {
-    ...PERFECT, loss: bursts(0.04, 0.25), latency: 150e3, jitter: 80e3, reorder: 0.05, reorderDelayMax: 100e3,
-    duplicate: 0.02, bytesPerSecond: 1 * MEGABIT, queueDelayMax: 400e3,
+    ...PERFECT,
+    loss: bursts(0.04, 0.25),
+    latency: 150e3,
+    jitter: 80e3,
+    reorder: 0.05,
+    reorderDelayMax: 100e3,
+    duplicate: 0.02,
+    bytesPerSecond: 1 * MEGABIT,
+    queueDelayMax: 400e3,
   },
 });
 
@@ -91,13 +127,24 @@ export function preset(name) {
  */
 export function completeLine(settings) {
   const line = { ...PERFECT, ...settings };
-  const within = (/** @type {string} */ field, /** @type {number} */ value, /** @type {number} */ min, /** @type {number} */ max) => {
-    if (!(value >= min && value <= max)) throw new RangeError(`${field} = ${value} is not allowed: use ${min} to ${max}`);
+  const within = (
+    /** @type {string} */ field,
+    /** @type {number} */ value,
+    /** @type {number} */ min,
+    /** @type {number} */ max,
+  ) => {
+    if (!(value >= min && value <= max))
+      throw new RangeError(`${field} = ${value} is not allowed: use ${min} to ${max}`);
   };
   within("latency", line.latency, 0, 60e6);
   within("jitter", line.jitter, 0, line.latency);
   const losses = typeof line.loss === "number" ? { loss: line.loss } : line.loss;
-  const probabilities = { ...losses, duplicate: line.duplicate, reorder: line.reorder, corrupt: line.corrupt };
+  const probabilities = {
+    ...losses,
+    duplicate: line.duplicate,
+    reorder: line.reorder,
+    corrupt: line.corrupt,
+  };
   for (const [field, value] of Object.entries(probabilities)) within(field, value, 0, 1);
   within("reorderDelayMax", line.reorderDelayMax, 0, 60e6);
   within("bytesPerSecond", line.bytesPerSecond, 1, Infinity);
@@ -144,7 +191,15 @@ export class Line {
     this.idleAt = -Infinity;
     this.newestArrival = -Infinity;
     this.counters = {
-      sent: 0, sentBytes: 0, delivered: 0, deliveredBytes: 0, lost: 0, lostInQueue: 0, duplicated: 0, heldBack: 0, damaged: 0,
+      sent: 0,
+      sentBytes: 0,
+      delivered: 0,
+      deliveredBytes: 0,
+      lost: 0,
+      lostInQueue: 0,
+      duplicated: 0,
+      heldBack: 0,
+      damaged: 0,
     };
   }
 
@@ -207,7 +262,11 @@ export class Line {
     return second < (this.isInBurst ? loss.lossBad : loss.lossGood);
   }
 
-  /** When the last bit has left the bottleneck; Infinity if its queue is full. @param {number} length @param {number} now */
+  /**
+   * When the last bit has left the bottleneck; Infinity if its queue is full.
+   * @param {number} length
+   * @param {number} now
+   */
   #passBottleneck(length, now) {
     const { bytesPerSecond, queueDelayMax } = this.config;
     if (bytesPerSecond === Infinity) return now;
@@ -244,7 +303,8 @@ export class Line {
   /** @param {Uint8Array} bytes @param {Draws} draws */
   #damage(bytes, draws) {
     this.counters.damaged++;
-    if (bytes.length === 0 || draws.unit() < 1 / 8) return bytes.slice(0, Math.floor(draws.unit() * bytes.length));
+    if (bytes.length === 0 || draws.unit() < 1 / 8)
+      return bytes.slice(0, Math.floor(draws.unit() * bytes.length));
     const damaged = bytes.slice();
     const flips = 1 + Math.floor(3 * draws.unit());
     const bits = 8 * bytes.length;

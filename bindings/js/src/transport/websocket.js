@@ -1,8 +1,9 @@
 /**
- * Datagrams as binary messages of a WebSocket (section 12.3): where neither WebTransport nor UDP gets through.
+ * Datagrams as binary messages of a WebSocket (section 12.3): where neither WebTransport nor UDP gets
+ * through.
  *
- * A stream never loses anything; it only gets late. So nothing is queued here: whoever sends asks `isCongested` first, and
- * holds back what a newer packet would replace.
+ * A stream never loses anything; it only gets late. So nothing is queued here: whoever sends asks
+ * `isCongested` first, and holds back what a newer packet would replace.
  */
 
 import { DATAGRAM_BYTES_MAX } from "../proto/limits.js";
@@ -82,7 +83,9 @@ export function openWebSocket(url, { signal } = {}) {
     };
     socket.onclose = socket.onerror = () => {
       done();
-      reject(new Error(`no WebSocket to ${url}: check the address, and that the server allows this page's origin`));
+      reject(
+        new Error(`no WebSocket to ${url}: check the address, and that the server allows this page's origin`),
+      );
     };
   });
 }

@@ -1,9 +1,10 @@
 /**
  * Bytes in, values out, and back (sections 2 and 4 of the standard).
  *
- * A datagram is read front to back, once, by code that must not trust it. The reader is a cursor over a `Uint8Array`
- * that refuses, with a WireError, to step past its end; slices are views, so nothing is copied until someone keeps it.
- * The writer is a buffer that is filled again and again: it grows to a stated limit and then stays.
+ * A datagram is read front to back, once, by code that must not trust it. The reader is a cursor over a
+ * `Uint8Array` that refuses, with a WireError, to step past its end; slices are views, so nothing is copied
+ * until someone keeps it. The writer is a buffer that is filled again and again: it grows to a stated limit
+ * and then stays.
  */
 
 import { WireError } from "./error.js";
@@ -114,8 +115,8 @@ export class ByteReader {
   }
 
   /**
-   * A varint as a Number. What is valid but above 2^53 − 1 is refused (`OutOfRange`): no count, length or index of the
-   * standard comes near it. 64-bit values that are merely carried are read with `varintBig`.
+   * A varint as a Number. What is valid but above 2^53 − 1 is refused (`OutOfRange`): no count, length or
+   * index of the standard comes near it. 64-bit values that are merely carried are read with `varintBig`.
    */
   varint() {
     const value = this.#varintRounded();
@@ -211,7 +212,10 @@ export class ByteReader {
   }
 }
 
-/** A buffer that is filled front to back. Writing more than its limit is a mistake of the program: a RangeError. */
+/**
+ * A buffer that is filled front to back. Writing more than its limit is a mistake of the program: a
+ * RangeError.
+ */
 export class ByteWriter {
   /**
    * @param {number} limit the most bytes it ever holds

@@ -1,5 +1,6 @@
 /**
- * CRC32C, the checksum of handshake packets and plain sessions (section 19.1): the Castagnoli polynomial, reflected.
+ * CRC32C, the checksum of handshake packets and plain sessions (section 19.1): the Castagnoli polynomial,
+ * reflected.
  */
 
 const table = new Int32Array(256);

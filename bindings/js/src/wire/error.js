@@ -1,15 +1,15 @@
 /**
  * What decoders throw, and the only thing they throw, when bytes are not what they should be.
  *
- * A program must be able to tell "these bytes are bad" from "this program is wrong": the first is counted or ends a
- * connection, the second should be seen. So bad input has one class of its own.
+ * A program must be able to tell "these bytes are bad" from "this program is wrong": the first is counted or
+ * ends a connection, the second should be seen. So bad input has one class of its own.
  */
 
 /**
- * The reasons for refusal of the standard (section 1.1), those of streams (12.1), and the rejections of Part II (27).
- * @typedef {"UnexpectedEnd" | "TrailingData" | "ReservedBits" | "OutOfRange" | "InvalidVarint" | "InvalidBool"
- *   | "TooLong" | "InvalidUtf8" | "NonFinite" | "InvalidRotation" | "InvalidFlags" | "InvalidField" | "InvalidCode"
- *   | "NameMismatch" | "UnknownName" | "BadSignature" | "Oversize"} Refusal
+ * The reasons for refusal of the standard (section 1.1), and those of streams (12.1).
+ * @typedef {"UnexpectedEnd" | "TrailingData" | "ReservedBits" | "OutOfRange" | "InvalidVarint"
+ *   | "InvalidBool" | "TooLong" | "InvalidUtf8" | "NonFinite" | "InvalidRotation" | "InvalidFlags"
+ *   | "InvalidField" | "InvalidCode" | "NameMismatch" | "UnknownName" | "BadSignature" | "Oversize"} Refusal
  */
 
 /** Bytes that must be refused, with the reason as `code`. */

@@ -1,8 +1,8 @@
 /**
  * Frames on a byte stream (section 12.1).
  *
- * TCP has no borders, so each datagram that travels over it stands in a frame: signature, length, id, payload. Input comes
- * in pieces of any size; at most one frame is ever held.
+ * TCP has no borders, so each datagram that travels over it stands in a frame: signature, length, id,
+ * payload. Input comes in pieces of any size; at most one frame is ever held.
  */
 
 import { WireError } from "./error.js";
@@ -28,7 +28,8 @@ export class FrameReader {
   /**
    * Takes the next piece of the stream.
    * @param {Uint8Array} piece
-   * @param {(id: number, payload: Uint8Array) => void} deliver called for each frame; the payload is its own to keep
+   * @param {(id: number, payload: Uint8Array) => void} deliver called for each frame; the payload is its own
+   *   to keep
    */
   push(piece, deliver) {
     let at = 0;

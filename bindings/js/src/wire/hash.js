@@ -1,8 +1,9 @@
 /**
- * FNV-1a (section 5.1): names, schemas, layouts and tables are told apart by it. It detects mistakes, not attacks.
+ * FNV-1a (section 5.1): names, schemas, layouts and tables are told apart by it. It detects mistakes, not
+ * attacks.
  *
- * 64 bits do not fit a Number, so the wide form multiplies four 16-bit limbs: names are hashed while a game runs, and
- * a BigInt per byte would be a hundred times slower.
+ * 64 bits do not fit a Number, so the wide form multiplies four 16-bit limbs: names are hashed while a game
+ * runs, and a BigInt per byte would be a hundred times slower.
  */
 
 /**

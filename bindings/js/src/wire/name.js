@@ -1,8 +1,9 @@
 /**
  * Names: strings that cross the wire as a 64-bit hash (section 5.2).
  *
- * Both ends know almost all names, so the wire carries the hash and the receiver looks the text up. Two texts with one
- * hash are an error of whoever registers the second, found at startup; a hash without a text is an ordinary event.
+ * Both ends know almost all names, so the wire carries the hash and the receiver looks the text up. Two texts
+ * with one hash are an error of whoever registers the second, found at startup; a hash without a text is an
+ * ordinary event.
  */
 
 import { decodeUtf8, encodeUtf8 } from "./bytes.js";
@@ -62,7 +63,8 @@ export class NameRegistry {
     if (registered !== undefined) {
       throw new Error(`"${text}" and "${registered}" have the same hash: rename one of them`);
     }
-    if (this.texts.size >= this.capacity) throw new RangeError(`the registry holds ${this.capacity} names, its limit`);
+    if (this.texts.size >= this.capacity)
+      throw new RangeError(`the registry holds ${this.capacity} names, its limit`);
     this.texts.set(hash, text);
     return hash;
   }

@@ -1,12 +1,13 @@
 /**
  * Counters of which only the low bits travel (section 6).
  *
- * The standard's packet numbers have 64 bits. A Number is exact below 2^53: at a million packets a second that is two
- * hundred and eighty years, so numbers are Numbers here.
+ * The standard's packet numbers have 64 bits. A Number is exact below 2^53: at a million packets a second
+ * that is two hundred and eighty years, so numbers are Numbers here.
  */
 
 /**
- * The full number behind its low 16 bits: the one nearest to the next expected; of two equally near, the larger.
+ * The full number behind its low 16 bits: the one nearest to the next expected; of two equally near, the
+ * larger.
  * @param {number} truncated
  * @param {number} largest the largest number received so far
  */

@@ -2,9 +2,10 @@
  * ChaCha20-Poly1305 (RFC 8439) for packets: the key of a direction, the packet number as nonce, the header as
  * associated data (section 19.2).
  *
- * Every packet of a sealed connection passes through here, so nothing is allocated. ChaCha works on 32-bit integers.
- * Poly1305 computes modulo 2^130 − 5, for which JavaScript has no integers: a number is six limbs of 22 bits in doubles. A
- * product of limbs then has at most 45 bits, and a sum of six, five of them twenty-fold (2^132 ≡ 20), less than 2^53.
+ * Every packet of a sealed connection passes through here, so nothing is allocated. ChaCha works on 32-bit
+ * integers. Poly1305 computes modulo 2^130 − 5, for which JavaScript has no integers: a number is six limbs
+ * of 22 bits in doubles. A product of limbs then has at most 45 bits, and a sum of six, five of them
+ * twenty-fold (2^132 ≡ 20), less than 2^53.
  */
 
 /** Bytes of a key. */
@@ -35,7 +36,8 @@ export class SealKey {
   }
 
   /**
-   * Seals `buffer[start..end]` in place, with what is before it as associated data, and puts the tag behind it.
+   * Seals `buffer[start..end]` in place, with what is before it as associated data, and puts the tag behind
+   * it.
    * @param {number} number of the packet; −1 stands for 2^64 − 1
    * @param {Uint8Array} buffer
    * @param {number} start
@@ -289,7 +291,8 @@ class Poly1305 {
     this.#normalize();
     // If adding 5 reaches 2^130, the number was p or more.
     let carried = 5;
-    for (let index = 0; index < 6; index++) carried = Math.floor((h[index] + carried) * PER_LIMB * (index < 5 ? 1 : 4));
+    for (let index = 0; index < 5; index++) carried = Math.floor((h[index] + carried) * PER_LIMB);
+    carried = Math.floor((h[5] + carried) * PER_LIMB * 4);
     h[0] += 5 * carried;
     for (let index = 0; index < 5; index++) {
       const over = Math.floor(h[index] * PER_LIMB);

@@ -94,8 +94,14 @@ function compress(state, view, start) {
 export function hmacSha256(key, ...parts) {
   const padded = new Uint8Array(BLOCK_BYTES);
   padded.set(key.length > BLOCK_BYTES ? sha256(key) : key);
-  const inner = sha256(padded.map((byte) => byte ^ 0x36), ...parts);
-  return sha256(padded.map((byte) => byte ^ 0x5c), inner);
+  const inner = sha256(
+    padded.map((byte) => byte ^ 0x36),
+    ...parts,
+  );
+  return sha256(
+    padded.map((byte) => byte ^ 0x5c),
+    inner,
+  );
 }
 
 /**

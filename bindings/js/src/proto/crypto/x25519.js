@@ -1,9 +1,10 @@
 /**
  * X25519 (RFC 7748): two sides agree on a secret that nobody who listens can compute.
  *
- * Numbers modulo p = 2^255 − 19 are sixteen limbs of 16 bits in doubles. A product of two limbs has 32 bits, a sum of 16
- * of them, each up to 39 times (the limbs above 2^256 come back as 38), stays far below 2^53, so carries may wait
- * until a product is complete. No step depends on the bits of the secret: the ladder swaps by arithmetic.
+ * Numbers modulo p = 2^255 − 19 are sixteen limbs of 16 bits in doubles. A product of two limbs has 32 bits,
+ * a sum of 16 of them, each up to 39 times (the limbs above 2^256 come back as 38), stays far below 2^53, so
+ * carries may wait until a product is complete. No step depends on the bits of the secret: the ladder swaps
+ * by arithmetic.
  */
 
 const LIMBS = 16;
@@ -156,7 +157,11 @@ function carry(limbs) {
   limbs[0] += 38 * carried;
 }
 
-/** By Fermat: to the power p − 2, whose bits are all ones but 2 and 4. @param {Float64Array} out @param {Float64Array} z */
+/**
+ * By Fermat: to the power p − 2, whose bits are all ones but 2 and 4.
+ * @param {Float64Array} out
+ * @param {Float64Array} z
+ */
 function invert(out, z) {
   const power = z.slice();
   for (let bit = 253; bit >= 0; bit--) {
