@@ -10,6 +10,8 @@ export function report(what, times, limit) {
   const median = sorted[sorted.length >> 1];
   const high = sorted[Math.floor(sorted.length * 0.99)];
   const allowed = `median at most ${limit} µs`;
-  console.log(`${what}: median ${median.toFixed(0)} µs, p99 ${high.toFixed(0)} µs (${times.length} times, ${allowed})`);
+  console.log(
+    `${what}: median ${median.toFixed(0)} µs, p99 ${high.toFixed(0)} µs (${times.length} times, ${allowed})`,
+  );
   if (median > limit) process.exitCode = 1;
 }

@@ -4,67 +4,7 @@ import { test } from "node:test";
 import { Interpolator } from "../src/replica/view/interpolate.js";
 import { Pose, UNTURNED, arcRadians, inward } from "../src/replica/view/space.js";
 import { Noise } from "./noise.js";
-
-const INTERVAL = 50000;
-const FRAME = 16667;
-const SLOT = 3;
-
-/** @typedef {import("../src/replica/view/space.js").Quaternion} Quaternion */
-/** @type {{ rotation?: readonly number[], velocity?: number[] | null, jump?: number, slot?: number }} */
-const NOTHING = {};
-
-class Objects extends Interpolator {
-  /**
-   * A state arrives.
-   * @param {number} time
-   * @param {number} x
-   * @param {typeof NOTHING} more
-   */
-  put(time, x, { rotation = UNTURNED, velocity = null, jump = -Infinity, slot = SLOT } = NOTHING) {
-    return this.insert(slot, time, [x, 0, 0], rotation, velocity, jump);
-  }
-
-  /**
-   * A snapshot with it arrives.
-   * @param {number} time
-   * @param {number} x
-   * @param {typeof NOTHING} [more]
-   */
-  receive(time, x, more) {
-    this.handleSnapshot(time);
-    return this.put(time, x, more);
-  }
-
-  /** @param {number} time */
-  poseAt(time) {
-    this.advance(time);
-    return /** @type {Pose} */ (this.shown(SLOT));
-  }
-
-  /** @param {number} time */
-  xAt(time) {
-    return this.poseAt(time).position[0];
-  }
-}
-
-/**
- * @param {number} degrees
- * @returns {Quaternion}
- */
-function aboutZ(degrees) {
-  const half = (degrees * Math.PI) / 360;
-  return [0, 0, Math.sin(half), Math.cos(half)];
-}
-
-/**
- * @param {number} actual
- * @param {number} expected
- * @param {number} [margin]
- * @param {string} [what]
- */
-function near(actual, expected, margin = 1e-6, what = "") {
-  assert.ok(Math.abs(actual - expected) <= margin, `${actual} is not ${expected} ${what}`);
-}
+import { FRAME, INTERVAL, Objects, SLOT, aboutZ, near } from "./objects.js";
 
 /** @param {number} ticks @param {Objects} objects */
 function walk(ticks, objects = new Objects()) {
@@ -76,7 +16,10 @@ test("settings out of range are refused by name", () => {
   const make = (/** @type {any} */ config) => () => new Interpolator(config);
   assert.throws(make({ statesPerSecond: 0 }), /statesPerSecond = 0 is not allowed: use 1 to 1,000/);
   assert.throws(make({ objects: 0 }), /objects = 0 is not allowed: use 1 to 65,535/);
-  assert.throws(make({ extrapolationUs: 250001 }), /extrapolationUs = 250001 is not allowed: use 0 to 250,000/);
+  assert.throws(
+    make({ extrapolationUs: 250001 }),
+    /extrapolationUs = 250001 is not allowed: use 0 to 250,000/,
+  );
 });
 
 test("one state is shown as it is before and after its time", () => {
@@ -203,7 +146,13 @@ test("who started while snapshots got lost comes at its own pace", () => {
   const objects = walk(4);
   for (const tick of [4, 5, 9]) objects.handleSnapshot(tick * INTERVAL);
   objects.receive(10 * INTERVAL, 7);
-  for (const [tick, x] of [[4, 3], [6, 3], [8, 5], [10, 7]]) near(objects.xAt(tick * INTERVAL), x, 1e-5);
+  for (const [tick, x] of [
+    [4, 3],
+    [6, 3],
+    [8, 5],
+    [10, 7],
+  ])
+    near(objects.xAt(tick * INTERVAL), x, 1e-5);
 });
 
 test("a jump that fell out of the ring during a pause is not swept", () => {
@@ -217,13 +166,21 @@ test("a jump that fell out of the ring during a pause is not swept", () => {
 });
 
 test("a late state shows on which side of it the jump was", () => {
-  for (const [jumpTick, late, between] of [[1, 502, 503], [3, 2, 2]]) {
+  for (const [jumpTick, late, between] of [
+    [1, 502, 503],
+    [3, 2, 2],
+  ]) {
     const objects = new Objects();
     objects.receive(0, 0);
     objects.receive(4 * INTERVAL, 504, { jump: jumpTick * INTERVAL });
     assert.equal(objects.xAt(0), 0);
     objects.receive(2 * INTERVAL, late, { jump: jumpTick === 1 ? INTERVAL : -Infinity });
-    for (const [tick, x] of [[2, late], [3, between], [4, 504]]) near(objects.xAt(tick * INTERVAL), x, 1e-3);
+    for (const [tick, x] of [
+      [2, late],
+      [3, between],
+      [4, 504],
+    ])
+      near(objects.xAt(tick * INTERVAL), x, 1e-3);
   }
 });
 
@@ -257,7 +214,14 @@ test("velocities at both ends make a circle rounder, and mad or unset ones are i
       const [sine, cosine] = [Math.sin(tick * 0.6), Math.cos(tick * 0.6)];
       const velocity = speed === null ? null : [-sine * speed, cosine * speed, 0];
       objects.handleSnapshot(tick * INTERVAL);
-      objects.insert(SLOT, tick * INTERVAL, [radius * cosine, radius * sine, 0], UNTURNED, velocity, -Infinity);
+      objects.insert(
+        SLOT,
+        tick * INTERVAL,
+        [radius * cosine, radius * sine, 0],
+        UNTURNED,
+        velocity,
+        -Infinity,
+      );
     }
     let worst = 0;
     for (let time = 0; time < 5 * INTERVAL; time += 1000) {
@@ -362,70 +326,4 @@ test("objects that come and go never show another's pose", () => {
   }
   objects.clear();
   assert.equal(objects.size, 0);
-});
-
-/** Metres a second: no motion below is faster. */
-const SPEED = 8;
-const DEGREES_PER_METRE = 20;
-
-/**
- * Sends twenty seconds of a walk through the weather, then five calm ones, and looks at every frame.
- * @param {number} seed
- */
-function show(seed) {
-  const noise = new Noise(seed);
-  const jitter = noise.unit() * 80000;
-  const loss = noise.unit() * 0.2;
-  const delay = 75000 + noise.unit() * 225000;
-  const frame = noise.pick([6944, 16667, 33333]);
-  const hasVelocity = noise.below(2) === 0;
-  const outageStart = noise.unit() * 15e6;
-  const outageEnd = outageStart + noise.unit() * 1.5e6;
-  const objects = new Objects();
-  /** @type {{ at: number, tick: number, x: number | null, velocity: number[] | null }[]} */
-  const inFlight = [];
-  let [x, speed, ticksLeft, changed] = [0, SPEED, 20, 0];
-  // The server repeats a state until it hears, three ticks later, that one of them arrived.
-  let arrived = -Infinity;
-  /** @type {number[]} */
-  const arrivals = [];
-  for (let tick = 0; tick < 500; tick++) {
-    const isCalm = tick >= 400;
-    if (tick === 440) [speed, ticksLeft] = [0, 1000];
-    if (ticksLeft-- === 0) [speed, ticksLeft] = [noise.pick([0, SPEED, -SPEED, SPEED / 2]), 4 + noise.below(25)];
-    x += speed * INTERVAL * 1e-6;
-    if (speed !== 0) changed = tick;
-    while (arrivals.length > 0 && arrivals[0] + 3 <= tick) arrived = Number(arrivals.shift());
-    const isKnown = arrived >= changed;
-    const sent = tick * INTERVAL;
-    const late = isCalm ? 0 : noise.unit() * jitter;
-    if (!isCalm && (noise.unit() < loss || (sent >= outageStart && sent < outageEnd))) continue;
-    inFlight.push({ at: sent + late, tick, x: isKnown ? null : x, velocity: hasVelocity ? [speed, 0, 0] : null });
-    if (!isKnown) arrivals.push(tick);
-  }
-  inFlight.sort((a, b) => a.at - b.at);
-  /** @type {Pose | null} */
-  let shown = null;
-  for (let now = 0; now < 500 * INTERVAL; now += frame) {
-    while (inFlight.length > 0 && inFlight[0].at <= now) {
-      const { tick, x, velocity } = /** @type {(typeof inFlight)[0]} */ (inFlight.shift());
-      objects.handleSnapshot(tick * INTERVAL);
-      if (x !== null) objects.put(tick * INTERVAL, x, { rotation: aboutZ(x * DEGREES_PER_METRE), velocity });
-    }
-    objects.advance(Math.max(now - delay, 0));
-    const next = objects.shown(SLOT);
-    if (next !== null && shown !== null) {
-      const limit = 2 * SPEED * frame * 1e-6;
-      const moved = Math.abs(next.position[0] - shown.position[0]);
-      const turned = (arcRadians(next.rotation, 0, shown.rotation, 0) * 360) / Math.PI;
-      const isWithin = moved <= limit + 0.01 && turned <= limit * DEGREES_PER_METRE + 0.5;
-      assert.ok(isWithin, `seed ${seed} at ${now} µs: moved by ${moved}, turned by ${turned}, of ${limit}`);
-    }
-    shown = next ?? shown;
-  }
-  near(Number(shown?.position[0]), x, 0.01, `seed ${seed}, at the end`);
-}
-
-test("nothing is shown faster than twice its object, whatever the network does, and all converges when it calms", () => {
-  for (let seed = 1; seed <= 60; seed++) show(seed);
 });

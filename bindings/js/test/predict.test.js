@@ -39,7 +39,8 @@ const RUN = {
 };
 
 /** @param {import("../src/replica/predict/predict.js").PredictConfig} [config] @param {number} [at] */
-const predictor = (config, at = 0) => /** @type {Predictor<Runner, Input>} */ (new Predictor(RUN, at, START, config));
+const predictor = (config, at = 0) =>
+  /** @type {Predictor<Runner, Input>} */ (new Predictor(RUN, at, START, config));
 
 /** What the wire makes of a state. @param {Runner} runner @returns {Runner} */
 function sent(runner) {
@@ -84,7 +85,10 @@ test("a server that agrees corrects nothing", () => {
   for (let seed = 0; seed < 40; seed++) {
     const [noise, own] = [new Noise(seed), predictor()];
     const [behind, every] = [1 + noise.below(20), 1 + noise.below(3)];
-    const inputs = Array.from({ length: 200 }, () => /** @type {Input} */ ([noise.below(256), noise.below(256)]));
+    const inputs = Array.from(
+      { length: 200 },
+      () => /** @type {Input} */ ([noise.below(256), noise.below(256)]),
+    );
     let server = START;
     inputs.forEach((input, number) => {
       own.applyLocal(number + 1, input);
@@ -100,7 +104,10 @@ test("a server that agrees corrects nothing", () => {
 test("after a correction the present is what follows from the server, and stays so", () => {
   for (let seed = 0; seed < 40; seed++) {
     const [noise, own] = [new Noise(seed), predictor()];
-    const inputs = Array.from({ length: 60 }, () => /** @type {Input} */ ([noise.below(256), noise.below(256)]));
+    const inputs = Array.from(
+      { length: 60 },
+      () => /** @type {Input} */ ([noise.below(256), noise.below(256)]),
+    );
     const pushedAt = 5 + noise.below(15);
     let [server, count] = [START, 0];
     inputs.forEach((input, number) => {
@@ -108,7 +115,8 @@ test("after a correction the present is what follows from the server, and stays 
       const past = number - 8;
       if (past < 0) return;
       server = step(server, inputs[past]);
-      if (past === pushedAt) server = { ...server, position: [server.position[0] + 0.5, server.position[1] - 1, 0] };
+      if (past === pushedAt)
+        server = { ...server, position: [server.position[0] + 0.5, server.position[1] - 1, 0] };
       const told = sent(server);
       if (typeof own.handleState(past + 1, told) === "string") return;
       count++;
@@ -122,8 +130,13 @@ test("the view does not move when a correction comes, and then goes to the prese
   const own = predictor();
   run(own, 1, 10, [200, 3]);
   const before = own.view();
-  const { position: [x, y], ...rest } = moved(START, 4, [200, 3]);
-  const answer = correction(own.handleState(4, { ...rest, position: [x + 0.7, y - 0.4, 0], yaw: rest.yaw + 0.5 }));
+  const {
+    position: [x, y],
+    ...rest
+  } = moved(START, 4, [200, 3]);
+  const answer = correction(
+    own.handleState(4, { ...rest, position: [x + 0.7, y - 0.4, 0], yaw: rest.yaw + 0.5 }),
+  );
   assert.equal(answer.severity, "medium");
   own.view().position.forEach((axis, at) => assert.ok(Math.abs(axis - before.position[at]) < 1e-9));
   let left = Infinity;
@@ -162,7 +175,11 @@ test("small errors are followed at once, and large ones jump and are counted", (
   assert.ok(!own.isCorrecting);
   assert.equal(correction(own.handleState(11, off(11, 50))).severity, "large");
   assert.equal(own.view().position[1], 50);
-  assert.equal(correction(own.handleState(12, off(12, 49), true)).severity, "large", "the server moved it there");
+  assert.equal(
+    correction(own.handleState(12, off(12, 49), true)).severity,
+    "large",
+    "the server moved it there",
+  );
   assert.deepEqual([own.report.small, own.report.medium, own.report.large], [1, 0, 2]);
 });
 
@@ -184,7 +201,11 @@ test("a turn over north is corrected by the short way", () => {
   assert.ok(Math.abs(answer.radians - degrees) < 1e-4);
   const other = predictor();
   other.applyLocal(1, STILL);
-  assert.equal(other.handleState(1, { ...START, yaw: 359.9 * degrees }), "confirmed", "below what the wire has");
+  assert.equal(
+    other.handleState(1, { ...START, yaw: 359.9 * degrees }),
+    "confirmed",
+    "below what the wire has",
+  );
 });
 
 test("a report names the field, the step and the input", () => {
@@ -195,7 +216,11 @@ test("a report names the field, the step and the input", () => {
   const server = moved(moved(START, 3, AHEAD), 1, [9, 9]);
   assert.equal(correction(own.handleState(4, { ...server, stamina: server.stamina - 40 })).severity, "small");
   const counts = own.report.fields.map(({ name, count }) => [name, count]);
-  assert.deepEqual(counts, [["position", 0], ["rotation", 0], ["stamina", 1]]);
+  assert.deepEqual(counts, [
+    ["position", 0],
+    ["rotation", 0],
+    ["stamina", 1],
+  ]);
   assert.deepEqual([own.report.fields[2].largest, own.report.fields[2].largestAt], [40, 4]);
   assert.deepEqual(own.report.last, { step: 4, since: 2, input: [9, 9] });
 });
@@ -310,7 +335,7 @@ test("fields are the same if the wire makes no difference between them", () => {
   assert.ok(errorOf(a.values[0], b.values[1]) === Infinity);
 });
 
-test("the server's object is the own one, others are not, and what it did not make is withdrawn after its grace", () => {
+test("the server's object is the own one, and what it did not make is withdrawn after its grace", () => {
   /** @type {PredictedSpawns<string>} */
   const spawns = new PredictedSpawns({ max: 2, graceSteps: 10 });
   assert.ok(spawns.spawn(7, 41, 0, "a"));
@@ -319,7 +344,11 @@ test("the server's object is the own one, others are not, and what it did not ma
   assert.equal(spawns.spawn(7, 43, 0, "too many"), null);
   assert.equal(spawns.match(spawnKey(8, 41, 0)), undefined, "of another player");
   assert.equal(spawns.match(spawnKey(7, 42, 0)), undefined, "of another step");
-  assert.equal(spawns.match(spawnKey(7, 41 + 3 * 65536, 0)), "a", "the server counts further than the client");
+  assert.equal(
+    spawns.match(spawnKey(7, 41 + 3 * 65536, 0)),
+    "a",
+    "the server counts further than the client",
+  );
   assert.equal(spawns.match(spawnKey(7, 41, 0)), undefined, "once");
   spawns.handleAcked(6);
   assert.equal(spawns.pollWithdrawn(), undefined);

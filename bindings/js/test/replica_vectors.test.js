@@ -127,7 +127,15 @@ check("replica_update", (given, bytes) => {
 
 /** @param {any} given */
 function objectOf({ class: number, slot = 0, generation = 0, audience = "public", words, contents = {} }) {
-  const facts = { slot, generation, audience, class: CLASSES.classes[number], parent: null, profile: 0, origin: NO_ORIGIN };
+  const facts = {
+    slot,
+    generation,
+    audience,
+    class: CLASSES.classes[number],
+    parent: null,
+    profile: 0,
+    origin: NO_ORIGIN,
+  };
   const object = new WorldObject(facts, 1);
   const fields = Object.keys(contents).map(Number);
   object.keep(1, Int32Array.from(words ?? []), -1, fields, Object.values(contents).map(fromHex));
@@ -135,7 +143,10 @@ function objectOf({ class: number, slot = 0, generation = 0, audience = "public"
 }
 
 check("replica_digest", ({ objects }) => {
-  const sum = objects.reduce((/** @type {number} */ sum, /** @type {any} */ each) => sum + placedDigest(objectOf(each)), 0);
+  const sum = objects.reduce(
+    (/** @type {number} */ sum, /** @type {any} */ each) => sum + placedDigest(objectOf(each)),
+    0,
+  );
   return { region: objects[0].slot >> 6, digest: sum >>> 0 };
 });
 

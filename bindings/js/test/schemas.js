@@ -95,7 +95,9 @@ export function jsonValue(kind, words, content) {
       return arrayOf(kind, content).map((element) => {
         if (typeof element === "bigint") return String(element);
         if (kind.element.kind === "f32") return json32(Number(element));
-        return kind.element.kind === "quantized" ? Math.round(Number(element) * kind.element.perUnit) : element;
+        return kind.element.kind === "quantized"
+          ? Math.round(Number(element) * kind.element.perUnit)
+          : element;
       });
     default:
       return jsonTriple(kind.form, words);

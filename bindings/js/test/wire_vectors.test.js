@@ -13,7 +13,15 @@ import { Record } from "../src/wire/record.js";
 import { packRotation } from "../src/wire/rotation.js";
 import { makeKind } from "../src/wire/schema.js";
 import { readTableSet } from "../src/wire/table.js";
-import { readContent, readContentBits, readRotation, readValue, readValueBits, valueOf, writeValue } from "../src/wire/value.js";
+import {
+  readContent,
+  readContentBits,
+  readRotation,
+  readValue,
+  readValueBits,
+  valueOf,
+  writeValue,
+} from "../src/wire/value.js";
 import { definitionOf, json32, json64, jsonRotation, jsonTriple, jsonValue, schemaOf } from "./schemas.js";
 import { fromHex, toHex, vectors } from "./vectors.js";
 
@@ -47,7 +55,8 @@ check("wire_bits", (given, bytes) => {
   const reader = new BitReader(bytes);
   const values = given.reads.map((/** @type {any} */ read) => {
     if (read.align) return reader.align() ?? null;
-    if (read.bits !== undefined) return String(read.bits > 53 ? reader.big(read.bits) : reader.bits(read.bits));
+    if (read.bits !== undefined)
+      return String(read.bits > 53 ? reader.big(read.bits) : reader.bits(read.bits));
     if (read.signed !== undefined) {
       const wide = () => BigInt.asIntN(read.signed, reader.big(read.signed));
       return String(read.signed > 32 ? wide() : reader.signed(read.signed));
@@ -176,7 +185,15 @@ check("wire_predict", ({ newer, older, min, max }) => {
 
 test("bits return as they were written, wherever they stand", () => {
   const writer = new BitWriter(100);
-  const values = [[5, 3], [0, 0], [2 ** 40 + 7, 41], [-3, 17], [1, 1], [2 ** 53 - 1, 53], [-1, 32]];
+  const values = [
+    [5, 3],
+    [0, 0],
+    [2 ** 40 + 7, 41],
+    [-3, 17],
+    [1, 1],
+    [2 ** 53 - 1, 53],
+    [-1, 32],
+  ];
   for (const [value, count] of values) writer.bits(value, count);
   writer.big(2n ** 64n - 3n, 64);
   const reader = new BitReader(writer.written());
@@ -190,7 +207,10 @@ test("bits return as they were written, wherever they stand", () => {
 });
 
 test("a schema that cannot be is refused where it is declared", () => {
-  const make = (/** @type {any} */ ...fields) => () => schemaOf({ name: "thing", fields });
+  const make =
+    (/** @type {any} */ ...fields) =>
+    () =>
+      schemaOf({ name: "thing", fields });
   const int = { kind: "int", name: "a", min: 0, max: 1 };
   assert.throws(make(), /use 1 to 64/);
   assert.throws(make(int, int), /two fields of one name/);
@@ -199,6 +219,9 @@ test("a schema that cannot be is refused where it is declared", () => {
   assert.throws(make({ ...int, flags: 35 }), /contradict/);
   assert.throws(make({ ...int, delivery: "reliable" }), /only text, bytes and arrays/);
   assert.throws(make({ kind: "text", name: "t", bytes_max: 1001 }), /1000 are allowed/);
-  assert.throws(make({ kind: "array", name: "t", count_max: 3, element: { kind: "text" } }), /needs an element/);
+  assert.throws(
+    make({ kind: "array", name: "t", count_max: 3, element: { kind: "text" } }),
+    /needs an element/,
+  );
   assert.throws(make({ kind: "colour", name: "c" }), /no kind colour/);
 });

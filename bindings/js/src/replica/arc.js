@@ -1,10 +1,10 @@
 /**
  * A rotation, predicted by turning on (section 46.5 of the standard).
  *
- * The words of a rotation are three components of a quaternion; which three changes as the object turns, and none of
- * them moves evenly. So the arc through both baselines is continued on whole quaternions, in steps, and only then taken
- * apart again. What is said is off along the way: the step with the largest share of the way leads, and its difference
- * corrects what is expected of the other two.
+ * The words of a rotation are three components of a quaternion; which three changes as the object turns, and
+ * none of them moves evenly. So the arc through both baselines is continued on whole quaternions, in steps,
+ * and only then taken apart again. What is said is off along the way: the step with the largest share of the
+ * way leads, and its difference corrects what is expected of the other two.
  */
 
 import { bitsFor } from "../wire/bits.js";

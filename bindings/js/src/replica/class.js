@@ -1,9 +1,11 @@
 /**
- * Classes of objects (sections 35 and 36 of the standard): where the words of each field are, and who sees which.
+ * Classes of objects (sections 35 and 36 of the standard): where the words of each field are, and who sees
+ * which.
  *
- * An object has a profile of its own, which takes the place of the declared one for position and rotation, and its
- * owner sees more of it than others do. What a decoder needs to know of an object is therefore prepared for each of the
- * few combinations, its shape, so that nothing is looked up while a snapshot is read.
+ * An object has a profile of its own, which takes the place of the declared one for position and rotation,
+ * and its owner sees more of it than others do. What a decoder needs to know of an object is therefore
+ * prepared for each of the few combinations, its shape, so that nothing is looked up while a snapshot is
+ * read.
  */
 
 import { ByteWriter } from "../wire/bytes.js";
@@ -80,8 +82,10 @@ export class ObjectClass {
     for (const field of this.fields) {
       if (!field.isReliable && reaches(field, true)) bytes += field.contentMax;
       if (bytes > CONTENT_BYTES_MAX) {
-        throw new RangeError(`class ${name}: with field ${field.name} its contents may take ${bytes} bytes, allowed are `
-          + `${CONTENT_BYTES_MAX}: shorten it or deliver it reliably`);
+        throw new RangeError(
+          `class ${name}: with field ${field.name} its contents may take ${bytes} bytes, allowed are ` +
+            `${CONTENT_BYTES_MAX}: shorten it or deliver it reliably`,
+        );
       }
     }
   }
@@ -127,7 +131,8 @@ export class ObjectClass {
 export class ClassTable {
   /** @param {readonly Schema[]} schemas */
   constructor(schemas) {
-    if (schemas.length > CLASSES_MAX) throw new RangeError(`${schemas.length} classes, ${CLASSES_MAX} are allowed`);
+    if (schemas.length > CLASSES_MAX)
+      throw new RangeError(`${schemas.length} classes, ${CLASSES_MAX} are allowed`);
     this.classes = schemas.map((schema, number) => new ObjectClass(schema, number));
     const writer = new ByteWriter(8 * CLASSES_MAX);
     for (const { hash } of schemas) writer.u64(hash);

@@ -1,8 +1,8 @@
 /**
  * The code tables of a connection (section 46.1 of the standard).
  *
- * How much an object moved decides which differences are likely, so there is a table for each case. All of them are
- * static: both ends hold the same set before the first snapshot, and the handshake compares its id.
+ * How much an object moved decides which differences are likely, so there is a table for each case. All of
+ * them are static: both ends hold the same set before the first snapshot, and the handshake compares its id.
  */
 
 import { WireError } from "../wire/error.js";
@@ -46,8 +46,12 @@ export class Codes {
     this.others = read(OTHERS);
   }
 
-  /** The set that every implementation holds. */
+  /** The set that every implementation holds; made once, when it is first needed. */
   static generic() {
-    return new Codes(genericCodeBytes());
+    generic ??= new Codes(genericCodeBytes());
+    return generic;
   }
 }
+
+/** @type {Codes | undefined} */
+let generic;

@@ -1,9 +1,9 @@
 /**
  * Small numbers that two sides can compare instead of everything they hold.
  *
- * The digest of a region (section 42 of the standard) tells the client whether it holds what the server thinks it does. The
- * hash of a world at one tick is for tests: it is taken over the words that were in force then, and is the same on a
- * server and on a client that sees all of its objects, whatever each calls them.
+ * The digest of a region (section 42 of the standard) tells the client whether it holds what the server
+ * thinks it does. The hash of a world at one tick is for tests: it is taken over the words that were in force
+ * then, and is the same on a server and on a client that sees all of its objects, whatever each calls them.
  */
 
 import { ByteWriter } from "../wire/bytes.js";
@@ -36,7 +36,8 @@ export function placedDigest(object) {
       digest = withWord(digest, content.length);
       for (let at = 0; at < content.length; at++) digest = Math.imul(digest ^ content[at], FNV_PRIME);
     } else {
-      for (let word = 0; word < field.count; word++) digest = withWord(digest, rows[newestAt + field.first + word]);
+      for (let word = 0; word < field.count; word++)
+        digest = withWord(digest, rows[newestAt + field.first + word]);
     }
   }
   return Math.imul(digest ^ ((object.slot << 8) | object.generation), SPREAD);

@@ -1,7 +1,7 @@
 /**
- * The full entry of an object (section 40 of the standard): everything that a client must know to hold it, without any
- * baseline. It is sent when an object comes into sight, when its words change their meaning, and when no state is left
- * to build on.
+ * The full entry of an object (section 40 of the standard): everything that a client must know to hold it,
+ * without any baseline. It is sent when an object comes into sight, when its words change their meaning, and
+ * when no state is left to build on.
  */
 
 import { NO_SLOT } from "../wire/alias.js";
@@ -46,8 +46,15 @@ export const JUMP_AGE_MAX = 2 ** 30;
  * @param {Facts} b
  */
 export function isSameObject(a, b) {
-  return a.slot === b.slot && a.generation === b.generation && a.class === b.class && a.audience === b.audience
-    && a.parent === b.parent && a.profile === b.profile && isSameOrigin(a.origin, b.origin);
+  return (
+    a.slot === b.slot &&
+    a.generation === b.generation &&
+    a.class === b.class &&
+    a.audience === b.audience &&
+    a.parent === b.parent &&
+    a.profile === b.profile &&
+    isSameOrigin(a.origin, b.origin)
+  );
 }
 
 /** Reads entries. What the last one said is in its fields until the next. */
@@ -74,7 +81,8 @@ export class EntryReader {
     const found = classes.get(reader.u8());
     if (found === undefined) throw new WireError("OutOfRange");
     const bits = reader.u8();
-    if ((bits & ~BITS) !== 0 || (bits & (OWNED | TEAM)) === (OWNED | TEAM)) throw new WireError("ReservedBits");
+    if ((bits & ~BITS) !== 0 || (bits & (OWNED | TEAM)) === (OWNED | TEAM))
+      throw new WireError("ReservedBits");
     const parent = (bits & ATTACHED) !== 0 ? reader.u16() : null;
     const origin = (bits & ORIGIN) !== 0 ? readOrigin(reader) : NO_ORIGIN;
     const { record } = this;
@@ -137,7 +145,12 @@ export class EntryReader {
       this.contents.push(content);
     } else {
       const isTransform = field.kind === "position" || field.kind === "rotation";
-      readValue(field, this.block, isTransform ? this.record.scale : this.words, isTransform ? 0 : field.first);
+      readValue(
+        field,
+        this.block,
+        isTransform ? this.record.scale : this.words,
+        isTransform ? 0 : field.first,
+      );
       if (isTransform) throw new WireError("InvalidField");
     }
     this.isTold[field.index] = true;

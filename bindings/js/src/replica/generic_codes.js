@@ -1,8 +1,8 @@
 /**
  * The generic set of code tables, which every implementation holds (sections 10.2 and 46.1 of the standard).
  *
- * It stands here as it is serialized: the 22 bytes of the three tables that every delta uses, then the code lengths of
- * all other tables, a hexadecimal digit each. A test compares it with the golden vector.
+ * It stands here as it is serialized: the 22 bytes of the three tables that every delta uses, then the code
+ * lengths of all other tables, a hexadecimal digit each. A test compares it with the golden vector.
  */
 
 const BASIC = "01323343447587a9cb7c3133547698cbcccc0c144244";
@@ -56,6 +56,8 @@ const LENGTHS = [
 
 /** The set, serialized. */
 export function genericCodeBytes() {
-  const basic = Array.from({ length: BASIC.length / 2 }, (_, at) => parseInt(BASIC.slice(2 * at, 2 * at + 2), 16));
+  const basic = Array.from({ length: BASIC.length / 2 }, (_, at) =>
+    parseInt(BASIC.slice(2 * at, 2 * at + 2), 16),
+  );
   return Uint8Array.from([...basic, ...Array.from(LENGTHS, (digit) => parseInt(digit, 16))]);
 }

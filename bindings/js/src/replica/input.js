@@ -1,9 +1,9 @@
 /**
  * What a player does, on its way to the server (section 47 of the standard).
  *
- * An input is for one step of the server's simulation and no other; if it comes too late there is no second chance. So
- * every message carries all inputs that the server has not confirmed, the newest first, and a lost one costs nothing if
- * the next arrives in time. An input that did not change takes one bit.
+ * An input is for one step of the server's simulation and no other; if it comes too late there is no second
+ * chance. So every message carries all inputs that the server has not confirmed, the newest first, and a lost
+ * one costs nothing if the next arrives in time. An input that did not change takes one bit.
  *
  * What an input consists of is the game's own: a form says how one is written. Two inputs are the same if their bits are.
  */
@@ -78,8 +78,8 @@ export class InputWriter {
   }
 
   /**
-   * The message with the input of step `newest` and those of the steps before it, as many as there is room for, as a
-   * view that is good until the next one; null if there are none.
+   * The message with the input of step `newest` and those of the steps before it, as many as there is room
+   * for, as a view that is good until the next one; null if there are none.
    * @param {number} newest
    * @param {ViewTime | null} view what the player saw at the newest
    * @param {readonly any[]} inputs the newest first
@@ -148,7 +148,8 @@ export function readInputs(message, byteLength, near) {
   if (count === 0 || count > INPUTS_MAX) throw new WireError("OutOfRange");
   const rest = new BitReader(message, reader.at);
   const inputs = [readInput(rest, byteLength)];
-  while (inputs.length < count) inputs.push(rest.bool() ? inputs[inputs.length - 1] : readInput(rest, byteLength));
+  while (inputs.length < count)
+    inputs.push(rest.bool() ? inputs[inputs.length - 1] : readInput(rest, byteLength));
   rest.finish();
   return { newest, view, inputs };
 }

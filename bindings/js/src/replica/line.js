@@ -1,6 +1,6 @@
 /**
- * The line through two baselines (section 46 of the standard): what follows from their ages alone, computed once for all
- * objects of a snapshot that have both.
+ * The line through two baselines (section 46 of the standard): what follows from their ages alone, computed
+ * once for all objects of a snapshot that have both.
  */
 
 import { bitsFor } from "../wire/bits.js";

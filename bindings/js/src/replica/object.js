@@ -1,5 +1,6 @@
 /**
- * One object as a client holds it: what it is, the states that arrived, and the contents of its texts, bytes and arrays.
+ * One object as a client holds it: what it is, the states that arrived, and the contents of its texts, bytes
+ * and arrays.
  */
 
 import { aliasOf } from "../wire/alias.js";
@@ -16,7 +17,9 @@ import { isNewer } from "./tick.js";
 
 const NOTHING = new Uint8Array(0);
 
-/** An object, also one that has left until its slot is used again: late snapshots must still be read past it. */
+/**
+ * An object, also one that has left until its slot is used again: late snapshots must still be read past it.
+ */
 export class WorldObject {
   /**
    * @param {Facts} facts
@@ -187,7 +190,8 @@ export class WorldObject {
   }
 
   /**
-   * Takes over what the same object was told reliably before this entry of it, as far as it may still be seen.
+   * Takes over what the same object was told reliably before this entry of it, as far as it may still be
+   * seen.
    * @param {WorldObject} before
    */
   inherit(before) {

@@ -1,10 +1,11 @@
 /**
- * Properties that are delivered reliably, on their way into the objects in sight (section 45 of the standard).
+ * Properties that are delivered reliably, on their way into the objects in sight (section 45 of the
+ * standard).
  *
- * Their channel and the snapshots are not ordered with each other: a value may be ahead of the entry of its object, or
- * behind its leave. What is ahead waits, for a second at most and within bounds, and the oldest gives way; what is
- * behind is dropped. Values of one object come out in the order in which they went in, one by one, so that the game
- * sees each of them.
+ * Their channel and the snapshots are not ordered with each other: a value may be ahead of the entry of its
+ * object, or behind its leave. What is ahead waits, for a second at most and within bounds, and the oldest
+ * gives way; what is behind is dropped. Values of one object come out in the order in which they went in, one
+ * by one, so that the game sees each of them.
  */
 
 import { ByteReader } from "../wire/bytes.js";
@@ -44,7 +45,8 @@ export function readProperty(message) {
 const looker = new ByteReader(new Uint8Array(0));
 
 /**
- * What is to be done with a message, by what its slot holds or held last. What the class does not allow is refused.
+ * What is to be done with a message, by what its slot holds or held last. What the class does not allow is
+ * refused.
  * @param {PropertyMessage} message
  * @param {WorldObject | undefined} object
  * @returns {"wait" | "stale" | "apply"}
@@ -80,7 +82,10 @@ export class PropertyInbox {
   handle(bytes, tick) {
     const message = readProperty(bytes);
     message.content = message.content.slice();
-    while (this.waiting.length >= WAITING_MAX || this.waitingBytes + message.content.length > WAITING_BYTES_MAX) {
+    while (
+      this.waiting.length >= WAITING_MAX ||
+      this.waitingBytes + message.content.length > WAITING_BYTES_MAX
+    ) {
       this.#take(0);
       this.counters.overflowed++;
     }
@@ -95,7 +100,7 @@ export class PropertyInbox {
    * @returns {{ object: WorldObject, field: number } | null} whose value is another now
    */
   poll(tick, objectIn) {
-    for (let at = 0; at < this.waiting.length; ) {
+    for (let at = 0; at < this.waiting.length;) {
       const { message, arrived } = this.waiting[at];
       const object = objectIn(message.slot);
       const verdict = this.#judge(message, object);

@@ -1,13 +1,15 @@
 /**
- * The last states of one object, each under the tick of the snapshot that brought it (section 44 of the standard).
+ * The last states of one object, each under the tick of the snapshot that brought it (section 44 of the
+ * standard).
  *
- * The server may build on any state that it knows to have arrived, not only on the newest, so 32 are kept. They are
- * rows of one typed array, a ring in the order of their ticks:
+ * The server may build on any state that it knows to have arrived, not only on the newest, so 32 are kept.
+ * They are rows of one typed array, a ring in the order of their ticks:
  *
  *     │ tick │ newest jump │ words … │ tick │ newest jump │ words … │ …        newest ─┐
  *
- * so that an object is one allocation, made when it enters, and a state that arrives allocates nothing. What is asked for
- * most, the state so many ticks before the newest of something that moves all the time, is found at once.
+ * so that an object is one allocation, made when it enters, and a state that arrives allocates nothing. What
+ * is asked for most, the state so many ticks before the newest of something that moves all the time, is found
+ * at once.
  */
 
 const KEPT = 32;
@@ -83,7 +85,8 @@ export class States {
   }
 
   /**
-   * Keeps a state. The oldest gives way; one that is here already, or is older than all that there is room for, does not.
+   * Keeps a state. The oldest gives way; one that is here already, or is older than all that there is room
+   * for, does not.
    * @param {number} tick
    * @param {Int32Array} words
    * @param {number} jump the tick of the newest jump by then, −1 if there was none

@@ -1,6 +1,6 @@
 /**
- * Ticks and steps are 32 bits wide and wrap (section 6.1 of the standard). They are Numbers of 0..=2^32 − 1 here, and
- * what is said of them on the wire is often their low 16 bits.
+ * Ticks and steps are 32 bits wide and wrap (section 6.1 of the standard). They are Numbers of 0..=2^32 − 1
+ * here, and what is said of them on the wire is often their low 16 bits.
  */
 
 /**

@@ -2,8 +2,8 @@
  * What changed of one object (section 46 of the standard).
  *
  * Both ends hold the same one or two earlier states of the object. One symbol says what changed and how it is
- * predicted; the differences from the prediction follow, then the other fields. How long an update is follows from the
- * object's own states: a reader that has not got them cannot find the next one.
+ * predicted; the differences from the prediction follow, then the other fields. How long an update is follows
+ * from the object's own states: a reader that has not got them cannot find the next one.
  */
 
 import { bitsFor } from "../wire/bits.js";
@@ -78,8 +78,10 @@ export class UpdateReader {
     }
     let past = 0;
     if (line !== null) {
-      const hasMoved = position !== null && differs(states, newerAt + position.first, olderAt + position.first);
-      const hasTurned = rotation !== null && differs(states, newerAt + rotation.first, olderAt + rotation.first);
+      const hasMoved =
+        position !== null && differs(states, newerAt + position.first, olderAt + position.first);
+      const hasTurned =
+        rotation !== null && differs(states, newerAt + rotation.first, olderAt + rotation.first);
       past = 1 + (hasMoved ? 1 : 0) + (hasTurned ? 2 : 0);
     }
     const symbol = this.#readSymbol(this.codes.symbol[past], newerAge, reader);
@@ -132,7 +134,8 @@ export class UpdateReader {
     const older = olderAt + first;
     const hasLine = line !== null && states[older + 3] === 0;
     const isFromLine = place !== PLACE_FROM_NEWER;
-    if (!hasWords(form) || states[newer + 3] !== 0 || (isFromLine && !hasLine)) throw new WireError("InvalidCode");
+    if (!hasWords(form) || states[newer + 3] !== 0 || (isFromLine && !hasLine))
+      throw new WireError("InvalidCode");
     let folds = 0;
     for (let axis = 0; axis < 3; axis++) {
       const rise = (states[newer + axis] - states[older + axis]) | 0;
@@ -144,7 +147,10 @@ export class UpdateReader {
       differences.fill(0);
     } else {
       const level = Math.min(bitsFor(folds), LEVEL_MAX);
-      this.#readTriple(this.codes.triple[hasLine ? level + (isFromLine ? LINE_TABLES : 0) : UNEXPECTED], reader);
+      this.#readTriple(
+        this.codes.triple[hasLine ? level + (isFromLine ? LINE_TABLES : 0) : UNEXPECTED],
+        reader,
+      );
     }
     for (let axis = 0; axis < 3; axis++) {
       const word = (states[newer + axis] + steps[axis] + differences[axis]) | 0;
@@ -289,6 +295,10 @@ export class UpdateReader {
  * @param {number} b
  */
 function differs(states, a, b) {
-  return states[a] !== states[b] || states[a + 1] !== states[b + 1]
-    || states[a + 2] !== states[b + 2] || states[a + 3] !== states[b + 3];
+  return (
+    states[a] !== states[b] ||
+    states[a + 1] !== states[b + 1] ||
+    states[a + 2] !== states[b + 2] ||
+    states[a + 3] !== states[b + 3]
+  );
 }

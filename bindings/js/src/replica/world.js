@@ -1,10 +1,10 @@
 /**
  * The objects that a client sees: snapshots go in, and they stand here (sections 38 to 44 of the standard).
  *
- * A snapshot says what left, what entered in full, and for the rest how it differs from states that this client is known
- * to hold. Snapshots come late, twice or not at all. An older one never takes the place of a newer one, but its states
- * are kept all the same, for the server may build on them. What cannot be decoded ends the reading of its snapshot; what
- * came before holds, and the server must be told the tick.
+ * A snapshot says what left, what entered in full, and for the rest how it differs from states that this
+ * client is known to hold. Snapshots come late, twice or not at all. An older one never takes the place of a
+ * newer one, but its states are kept all the same, for the server may build on them. What cannot be decoded
+ * ends the reading of its snapshot; what came before holds, and the server must be told the tick.
  *
  *     slot ──▶ object: class, owner, origin …
  *                states:  tick 40 │ tick 44 │ tick 48 │ …       the last 32 that arrived
@@ -37,7 +37,8 @@ const PROPERTY_HOLD_TICKS = 20;
  * What a snapshot did to an object.
  * @typedef {object} Change
  * @property {WorldObject} object
- * @property {"entered" | "refreshed" | "updated" | "left"} kind refreshed: told anew, and its words mean something else
+ * @property {"entered" | "refreshed" | "updated" | "left"} kind refreshed: told anew, and its words mean
+ *   something else
  * @property {boolean} isInFull the server says nothing more of it until it knows that this arrived
  * @property {number} tick of the snapshot, or the one in which it left
  * @property {number} jump when it had jumped last by then; −1 if it did not since it came into sight
@@ -58,7 +59,8 @@ export class World {
    * @param {import("./class.js").ClassTable} config.classes
    * @param {Codes} [config.codes]
    * @param {number} [config.objectsMax] the most that are held, also after they left; more are refused
-   * @param {number} [config.propertyHoldTicks] how long a property waits for its object: the ticks of a second
+   * @param {number} [config.propertyHoldTicks] how long a property waits for its object: the ticks of a
+   *   second
    */
   constructor({ classes, codes, objectsMax = OBJECTS_MAX, propertyHoldTicks = PROPERTY_HOLD_TICKS }) {
     if (!(objectsMax >= 1 && objectsMax <= OBJECTS_MAX)) {
@@ -118,8 +120,8 @@ export class World {
   }
 
   /**
-   * The server is at this tick and this step: to be said before the first snapshot. Snapshots carry 16 bits of each, and
-   * who is told nothing takes the first for all there is.
+   * The server is at this tick and this step: to be said before the first snapshot. Snapshots carry 16 bits
+   * of each, and who is told nothing takes the first for all there is.
    * @param {number} tick
    * @param {number} step
    */
@@ -154,7 +156,9 @@ export class World {
     return this.refusals.shift() ?? null;
   }
 
-  /** The next region in which this client holds something else than the server says; null if there is none. */
+  /**
+   * The next region in which this client holds something else than the server says; null if there is none.
+   */
   pollMismatch() {
     return this.mismatches.shift() ?? null;
   }
@@ -188,7 +192,8 @@ export class World {
   }
 
   /**
-   * The hash of everything in sight as it was at a tick: equal to the server's, if this client sees all of its objects.
+   * The hash of everything in sight as it was at a tick: equal to the server's, if this client sees all of
+   * its objects.
    * @param {number} tick
    */
   hashAt(tick) {
@@ -196,8 +201,8 @@ export class World {
   }
 
   /**
-   * The step after which an own object was as its newest state says: what a prediction is compared with. Null if it is not
-   * this client's own, or the snapshot of the newest feedback said nothing of it.
+   * The step after which an own object was as its newest state says: what a prediction is compared with. Null
+   * if it is not this client's own, or the snapshot of the newest feedback said nothing of it.
    * @param {number} alias
    */
   confirmedStep(alias) {
@@ -332,7 +337,8 @@ export class World {
       if (newerRow < 0 || olderRow < 0) throw new WireError("MissingBaseline");
       const newerAt = states.wordsAt(newerRow);
       update.read(object.shape, states.rows, newerAt, age, states.wordsAt(olderRow), line, bits);
-      const jump = update.jumpAge >= 0 ? before(tick, update.jumpAge) : rememberedJump(states.jumpOf(newerRow), tick);
+      const jump =
+        update.jumpAge >= 0 ? before(tick, update.jumpAge) : rememberedJump(states.jumpOf(newerRow), tick);
       object.keep(tick, update.words, jump, update.contentFields, update.contents);
       if (object.isInSight) this.#tell(object, "updated", false, tick, jump);
     }
@@ -371,8 +377,8 @@ export class World {
 }
 
 /**
- * An update that says nothing of a jump says that there was none since the state that it builds on. One so long ago that
- * it would soon count as newer is forgotten.
+ * An update that says nothing of a jump says that there was none since the state that it builds on. One so
+ * long ago that it would soon count as newer is forgotten.
  * @param {number} jump
  * @param {number} tick
  */

@@ -1,8 +1,9 @@
 /**
  * Arrays: as many values of one kind as there are just now (section 9.6 of the standard).
  *
- * Memory must not be promised by a number from the wire, so an array stays in its encoded form, the content: a varint
- * count and the elements in bits, each as wide. It is checked whole when it arrives and read out when somebody asks.
+ * Memory must not be promised by a number from the wire, so an array stays in its encoded form, the content:
+ * a varint count and the elements in bits, each as wide. It is checked whole when it arrives and read out
+ * when somebody asks.
  */
 
 import { BitReader, BitWriter } from "./bits.js";
@@ -57,7 +58,7 @@ export function readArrayBits(kind, reader) {
  */
 function copyBits(reader, from, writer) {
   const end = reader.at;
-  for (reader.at = from; reader.at < end; ) {
+  for (reader.at = from; reader.at < end;) {
     const count = Math.min(end - reader.at, 16);
     writer.bits(reader.bits(count), count);
   }

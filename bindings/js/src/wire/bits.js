@@ -1,9 +1,10 @@
 /**
  * Bits in, numbers out, and back (section 3 of the standard).
  *
- * What changes most is written without regard to byte borders, so whoever reads it looks at a few bits here and a few
- * there, thousands of times a second. The reader therefore looks ahead: `peek` gives the next 25 bits in one go, from
- * which a caller takes what it needs and then skips as much. Past the end it sees zeros; only skipping refuses.
+ * What changes most is written without regard to byte borders, so whoever reads it looks at a few bits here
+ * and a few there, thousands of times a second. The reader therefore looks ahead: `peek` gives the next 25
+ * bits in one go, from which a caller takes what it needs and then skips as much. Past the end it sees zeros;
+ * only skipping refuses.
  */
 
 import { WireError } from "./error.js";
@@ -146,7 +147,10 @@ export class BitReader {
   }
 }
 
-/** Bits that are filled front to back. Writing more than there is room for is a mistake of the program: a RangeError. */
+/**
+ * Bits that are filled front to back. Writing more than there is room for is a mistake of the program: a
+ * RangeError.
+ */
 export class BitWriter {
   /** @param {number} limit the bytes that it holds */
   constructor(limit) {
@@ -167,7 +171,9 @@ export class BitWriter {
     return this.buffer.length * 8 - this.at;
   }
 
-  /** The bytes written, the last one filled with zeros, as a view that is good until the next write or reset. */
+  /**
+   * The bytes written, the last one filled with zeros, as a view that is good until the next write or reset.
+   */
   written() {
     return this.buffer.subarray(0, (this.at + 7) >>> 3);
   }
@@ -179,7 +185,7 @@ export class BitWriter {
   bits(value, count) {
     if (count > this.left) throw new RangeError(`a writer of ${this.buffer.length} bytes is full`);
     let rest = value < 0 ? value >>> 0 : value;
-    for (let left = count; left > 0; ) {
+    for (let left = count; left > 0;) {
       const free = 8 - (this.at & 7);
       const taken = Math.min(free, left);
       const part = rest % (1 << taken);

@@ -1,8 +1,8 @@
 /**
  * Words as differences from what the receiver holds (section 11 of the standard).
  *
- * Most values are near what they were, most fields did not change, and most objects of a run were not touched. Each of
- * the three has a form in which the usual case costs a bit or two.
+ * Most values are near what they were, most fields did not change, and most objects of a run were not
+ * touched. Each of the three has a form in which the usual case costs a bit or two.
  */
 
 import { bitsFor } from "./bits.js";

@@ -1,6 +1,6 @@
 /**
- * Sector origins (section 7.4 of the standard): what the positions of an object are relative to, in a world that is
- * larger than its words reach.
+ * Sector origins (section 7.4 of the standard): what the positions of an object are relative to, in a world
+ * that is larger than its words reach.
  */
 
 import { WireError } from "./error.js";

@@ -5,7 +5,8 @@
 import { WireError } from "./error.js";
 
 /**
- * Reads the indexes of a block, and for each calls `readOne`, which reads the value. Ends where the reader does.
+ * Reads the indexes of a block, and for each calls `readOne`, which reads the value. Ends where the reader
+ * does.
  * @param {number} fieldCount of the schema
  * @param {import("./bytes.js").ByteReader} reader
  * @param {(index: number) => void} readOne

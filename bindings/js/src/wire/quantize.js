@@ -1,9 +1,9 @@
 /**
  * Floats as integers, and back (section 7 of the standard).
  *
- * Both ends must compare, predict and hash the same values, so what they hold are words: integer multiples of a step.
- * How fine the step is, and how far it reaches, is the profile of an object. A triple of words has a fourth, the raw
- * mark: 1 if the three are the bits of singles, because the profile does not reach.
+ * Both ends must compare, predict and hash the same values, so what they hold are words: integer multiples of
+ * a step. How fine the step is, and how far it reaches, is the profile of an object. A triple of words has a
+ * fourth, the raw mark: 1 if the three are the bits of singles, because the profile does not reach.
  */
 
 import { WireError } from "./error.js";

@@ -1,5 +1,6 @@
 /**
- * The full record of an object (section 8 of the standard): everything that its mask names, without any baseline.
+ * The full record of an object (section 8 of the standard): everything that its mask names, without any
+ * baseline.
  */
 
 import { WireError } from "./error.js";
@@ -77,9 +78,10 @@ export class Record {
  * @param {number} originVersion
  */
 function checkFlags(mask, profile, originVersion) {
-  const isWrong = ((mask & (TELEPORT | POSITION_RAW)) !== 0 && (mask & POSITION) === 0)
-    || ((mask & SCALE_RAW) !== 0 && (mask & SCALE) === 0)
-    || (profile === NONE && (mask & (SCALE_RAW | POSITION_RAW)) !== 0)
-    || (!PROFILES[profile].usesOrigin && originVersion !== 0);
+  const isWrong =
+    ((mask & (TELEPORT | POSITION_RAW)) !== 0 && (mask & POSITION) === 0) ||
+    ((mask & SCALE_RAW) !== 0 && (mask & SCALE) === 0) ||
+    (profile === NONE && (mask & (SCALE_RAW | POSITION_RAW)) !== 0) ||
+    (!PROFILES[profile].usesOrigin && originVersion !== 0);
   if (isWrong) throw new WireError("InvalidFlags");
 }

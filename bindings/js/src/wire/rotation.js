@@ -1,9 +1,10 @@
 /**
  * Rotations in three numbers of four (section 7.2 of the standard).
  *
- * A unit quaternion has three degrees of freedom, so the component of largest magnitude is dropped and computed again
- * by the receiver; the other three are no larger than 1/√2 and are sent in steps of that. The four words of a rotation
- * are the index of the dropped component and the three steps; those of a raw one are the bits of x, y, z, w.
+ * A unit quaternion has three degrees of freedom, so the component of largest magnitude is dropped and
+ * computed again by the receiver; the other three are no larger than 1/√2 and are sent in steps of that. The
+ * four words of a rotation are the index of the dropped component and the three steps; those of a raw one are
+ * the bits of x, y, z, w.
  */
 
 import { WireError } from "./error.js";

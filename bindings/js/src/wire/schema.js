@@ -1,9 +1,9 @@
 /**
  * What the fields of an object are (section 9 of the standard).
  *
- * Both ends must agree on every field to the bit, and nothing of it is sent: each declares the same schema, in code, and
- * the handshake compares hashes. So a declaration is checked when it is made, where the mistake can still be named, and
- * its canonical form is the bytes that the hash is of.
+ * Both ends must agree on every field to the bit, and nothing of it is sent: each declares the same schema,
+ * in code, and the handshake compares hashes. So a declaration is checked when it is made, where the mistake
+ * can still be named, and its canonical form is the bytes that the hash is of.
  */
 
 import { bitsFor } from "./bits.js";
@@ -50,8 +50,8 @@ const CANONICAL_BYTES_MAX = 80 * (FIELDS_MAX + 1) + 80 * FIELDS_MAX;
 /**
  * A kind of value, and what it depends on.
  * @typedef {object} KindDefinition
- * @property {"bool" | "int" | "quantized" | "f32" | "u64" | "position" | "rotation" | "scale" | "velocity" | "name"
- *   | "text" | "bytes" | "array"} kind
+ * @property {"bool" | "int" | "quantized" | "f32" | "u64" | "position" | "rotation" | "scale" | "velocity" |
+ *   "name" | "text" | "bytes" | "array"} kind
  * @property {number} [min] of int and quantized, in units
  * @property {number} [max]
  * @property {number} [perUnit] of quantized: steps
@@ -63,7 +63,8 @@ const CANONICAL_BYTES_MAX = 80 * (FIELDS_MAX + 1) + 80 * FIELDS_MAX;
 
 /**
  * A field as a game declares it.
- * @typedef {KindDefinition & { name: string, flags?: number, delivery?: "latest" | "reliable" }} FieldDefinition
+ * @typedef {KindDefinition & { name: string, flags?: number, delivery?: "latest" | "reliable" }}
+ *   FieldDefinition
  */
 
 /**
@@ -141,7 +142,10 @@ export function makeKind(definition, where) {
  */
 function setRange(made, { kind, min = NaN, max = NaN, perUnit = 1 }, where) {
   const steps = kind === "quantized" ? perUnit : 1;
-  demand(isWithin(steps, 1, PER_UNIT_MAX), `${where}: perUnit = ${perUnit} is not allowed: use 1 to 1,000,000`);
+  demand(
+    isWithin(steps, 1, PER_UNIT_MAX),
+    `${where}: perUnit = ${perUnit} is not allowed: use 1 to 1,000,000`,
+  );
   made.perUnit = steps;
   made.min = quantize(min, steps, -Infinity, Infinity);
   made.max = quantize(max, steps, -Infinity, Infinity);
@@ -236,11 +240,12 @@ function makeField(schema, definition, index) {
   const { flags = PUBLIC_SYNC, delivery = "latest" } = definition;
   const isSynced = (flags & (TO_OWNER | TO_PUBLIC)) !== 0;
   const isHidden = (flags & NO_SYNC) !== 0;
-  const isConsistent = isWithin(flags, 0, 63)
-    && isSynced !== isHidden
-    && isSynced === ((flags & SYNCED) !== 0)
-    && !(isHidden && (flags & (MODIFIABLE_BY_CLIENT | MODIFIABLE_BY_ANY_CLIENT)) !== 0)
-    && !((flags & MODIFIABLE_BY_ANY_CLIENT) !== 0 && (flags & TO_PUBLIC) === 0);
+  const isConsistent =
+    isWithin(flags, 0, 63) &&
+    isSynced !== isHidden &&
+    isSynced === ((flags & SYNCED) !== 0) &&
+    !(isHidden && (flags & (MODIFIABLE_BY_CLIENT | MODIFIABLE_BY_ANY_CLIENT)) !== 0) &&
+    !((flags & MODIFIABLE_BY_ANY_CLIENT) !== 0 && (flags & TO_PUBLIC) === 0);
   demand(isConsistent, `${where}: the flags ${flags} contradict each other`);
   const kind = makeKind(definition, where);
   const isReliable = delivery === "reliable";

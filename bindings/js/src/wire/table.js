@@ -1,9 +1,10 @@
 /**
  * Static prefix codes (section 10 of the standard).
  *
- * What is said often should be short. A code table gives every symbol a code of its own length, and as the lengths
- * alone decide the codes, a table is the list of them. To read one, the next bits are looked up in an array that knows
- * for each of their values which symbol begins them and how long its code is: no loop over bits, no tree.
+ * What is said often should be short. A code table gives every symbol a code of its own length, and as the
+ * lengths alone decide the codes, a table is the list of them. To read one, the next bits are looked up in an
+ * array that knows for each of their values which symbol begins them and how long its code is: no loop over
+ * bits, no tree.
  */
 
 import { WireError } from "./error.js";

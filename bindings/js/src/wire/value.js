@@ -1,9 +1,9 @@
 /**
  * One value of a field, in its three forms (sections 9.4 and 36 of the standard).
  *
- * On the wire a value is bytes (in full records and in what a client writes) or bits (in updates); in memory it is words,
- * which are compared, predicted and hashed; a game sees numbers, strings and arrays. Values of variable length have no
- * words of their own but a content, which is their bytes.
+ * On the wire a value is bytes (in full records and in what a client writes) or bits (in updates); in memory
+ * it is words, which are compared, predicted and hashed; a game sees numbers, strings and arrays. Values of
+ * variable length have no words of their own but a content, which is their bytes.
  *
  *     bytes ──┐            ┌── words ──▶ what a game sees
  *             ├─▶ checked ─┤
@@ -158,7 +158,9 @@ export function readValueBits(kind, reader, words, at) {
 export function readTripleBits(form, reader, words, at) {
   const isRaw = form.mayBeRaw ? reader.bits(1) === 1 : !hasWords(form);
   for (let axis = 0; axis < 3; axis++) {
-    words[at + axis] = isRaw ? finiteBits(reader.bits(32) | 0) : form.min + reader.ranged(form.max - form.min);
+    words[at + axis] = isRaw
+      ? finiteBits(reader.bits(32) | 0)
+      : form.min + reader.ranged(form.max - form.min);
   }
   words[at + 3] = isRaw ? 1 : 0;
 }
@@ -262,8 +264,8 @@ export function valueOf(kind, words, at, content) {
 const scratch = new Int32Array(4);
 
 /**
- * Writes what a game wants a field to be, in its byte form. What cannot be the value of such a field is a RangeError;
- * numbers beyond a range are cut off at its ends.
+ * Writes what a game wants a field to be, in its byte form. What cannot be the value of such a field is a
+ * RangeError; numbers beyond a range are cut off at its ends.
  * @param {Kind} kind
  * @param {Value} value
  * @param {ByteWriter} writer
@@ -321,7 +323,12 @@ function limited(kind, content) {
 }
 
 /** How many numbers a vector or a quaternion has. */
-const PARTS = new Map([["position", 3], ["velocity", 3], ["scale", 3], ["rotation", 4]]);
+const PARTS = new Map([
+  ["position", 3],
+  ["velocity", 3],
+  ["scale", 3],
+  ["rotation", 4],
+]);
 
 /**
  * @param {Kind} kind
@@ -330,16 +337,17 @@ const PARTS = new Map([["position", 3], ["velocity", 3], ["scale", 3], ["rotatio
 function checkValue({ kind }, value) {
   const parts = PARTS.get(kind);
   const isNumber = (/** @type {unknown} */ part) => Number.isFinite(part);
-  const isRight = parts !== undefined
-    ? Array.isArray(value) && value.length === parts && value.every(isNumber)
-    : kind === "int" || kind === "quantized" || kind === "f32"
-      ? Number.isFinite(value)
-      : kind === "u64" || kind === "name"
-        ? typeof value === "bigint"
-        : kind === "bytes"
-          ? value instanceof Uint8Array
-          : kind === "array"
-            ? Array.isArray(value)
-            : typeof value === (kind === "text" ? "string" : "boolean");
+  const isRight =
+    parts !== undefined
+      ? Array.isArray(value) && value.length === parts && value.every(isNumber)
+      : kind === "int" || kind === "quantized" || kind === "f32"
+        ? Number.isFinite(value)
+        : kind === "u64" || kind === "name"
+          ? typeof value === "bigint"
+          : kind === "bytes"
+            ? value instanceof Uint8Array
+            : kind === "array"
+              ? Array.isArray(value)
+              : typeof value === (kind === "text" ? "string" : "boolean");
   if (!isRight) throw new RangeError(`${String(value)} is no value of a field of kind ${kind}`);
 }

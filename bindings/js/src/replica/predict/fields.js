@@ -1,17 +1,18 @@
 /**
  * The fields of a predicted state, listed for comparison.
  *
- * The server's state comes off the wire, rounded; the client's own is not. Compared as they are they would differ always,
- * and with a fixed margin of a centimetre a coarser profile would differ always too. So both are rounded as the wire
- * rounds, and then compared. Two that lie next to each other on that grid count as the same:
+ * The server's state comes off the wire, rounded; the client's own is not. Compared as they are they would
+ * differ always, and with a fixed margin of a centimetre a coarser profile would differ always too. So both
+ * are rounded as the wire rounds, and then compared. Two that lie next to each other on that grid count as
+ * the same:
  *
  *     grid of the wire     │───────●───────│───────●───────│
  *     server's state               ·   x                          x is sent as the ● on its left
- *     client, corrected            x                              starts from that ●, half a step beside the server
- *     some steps later                     x · x                  the same way further, on two sides of a border
+ *     client, corrected            x                              starts from that ●, half a step beside it
+ *     some steps later                     x · x                  as far on, on two sides of a border
  *
- * Were these corrected, the next state would be half a step off as well, and so on for ever. What the wire carries
- * exactly (whole numbers, profile none) is compared exactly.
+ * Were these corrected, the next state would be half a step off as well, and so on for ever. What the wire
+ * carries exactly (whole numbers, profile none) is compared exactly.
  */
 
 import { PROFILES } from "../../wire/quantize.js";
@@ -21,10 +22,16 @@ import { angleRadians, length3 } from "../view/space.js";
 /** Fields that a state may list. */
 export const FIELDS_MAX = 32;
 
-/** Each of two rotations is off by as much when it is rounded, and so is the one that a correction started from. */
+/**
+ * Each of two rotations is off by as much when it is rounded, and so is the one that a correction started
+ * from.
+ */
 const ROUNDINGS = 3;
 /** How far a rotation of 10 and of 15 bits is off at most. */
-const OFF_RADIANS = new Map([[10, (0.28 * Math.PI) / 180], [15, (0.009 * Math.PI) / 180]]);
+const OFF_RADIANS = new Map([
+  [10, (0.28 * Math.PI) / 180],
+  [15, (0.009 * Math.PI) / 180],
+]);
 
 /** @typedef {"standard" | "high" | "world" | "none"} ProfileName */
 
@@ -33,7 +40,10 @@ const OFF_RADIANS = new Map([[10, (0.28 * Math.PI) / 180], [15, (0.009 * Math.PI
  *   | { kind: "angle" | "number" | "whole", step: number, value: number }} FieldValue
  */
 
-/** The fields of one state, in the same order for every state. The first position and rotation are where it is seen. */
+/**
+ * The fields of one state, in the same order for every state. The first position and rotation are where it is
+ * seen.
+ */
 export class Fields {
   constructor() {
     this.names = /** @type {string[]} */ ([]);
@@ -68,7 +78,8 @@ export class Fields {
   }
 
   /**
-   * An angle in radians that the wire carries in steps of `step`; 0 if it is exact. 359.9° and 0.1° are neighbours.
+   * An angle in radians that the wire carries in steps of `step`; 0 if it is exact. 359.9° and 0.1° are
+   * neighbours.
    * @param {string} name
    * @param {number} step
    * @param {number} radians
@@ -102,7 +113,9 @@ export class Fields {
    */
   isSame(server) {
     const { values } = server;
-    return this.values.length === values.length && this.values.every((own, at) => errorOf(own, values[at]) === 0);
+    return (
+      this.values.length === values.length && this.values.every((own, at) => errorOf(own, values[at]) === 0)
+    );
   }
 
   /**
@@ -120,15 +133,16 @@ export class Fields {
    * @param {FieldValue} value
    */
   #push(name, value) {
-    if (this.values.length === FIELDS_MAX) throw new RangeError(`a state describes at most ${FIELDS_MAX} fields`);
+    if (this.values.length === FIELDS_MAX)
+      throw new RangeError(`a state describes at most ${FIELDS_MAX} fields`);
     this.names.push(name);
     this.values.push(value);
   }
 }
 
 /**
- * How far a field is from what the server has, in its unit; 0 if the wire makes no difference between them, infinite if
- * something is not a number.
+ * How far a field is from what the server has, in its unit; 0 if the wire makes no difference between them,
+ * infinite if something is not a number.
  * @param {FieldValue} own
  * @param {FieldValue} server
  */
@@ -136,9 +150,11 @@ export function errorOf(own, server) {
   if (own.kind !== server.kind) return Infinity;
   if ("parts" in own && "parts" in server) {
     const [a, b] = [own.parts, server.parts];
-    const isSame = own.kind === "position" ? isSamePosition(own.profile, a, b) : isSameRotation(own.profile, a, b);
+    const isSame =
+      own.kind === "position" ? isSamePosition(own.profile, a, b) : isSameRotation(own.profile, a, b);
     if (isSame) return 0;
-    const error = own.kind === "position" ? length3(a[0] - b[0], a[1] - b[1], a[2] - b[2]) : angleRadians(a, b);
+    const error =
+      own.kind === "position" ? length3(a[0] - b[0], a[1] - b[1], a[2] - b[2]) : angleRadians(a, b);
     return Number.isNaN(error) ? Infinity : error;
   }
   if ("parts" in own || "parts" in server) return Infinity;
@@ -150,7 +166,8 @@ export function errorOf(own, server) {
 }
 
 /**
- * By the grid of the wire alone: what an object is relative to on the wire moves the grid by less than one step.
+ * By the grid of the wire alone: what an object is relative to on the wire moves the grid by less than one
+ * step.
  * @param {ProfileName} profile
  * @param {number[]} a
  * @param {number[]} b
@@ -171,7 +188,8 @@ const words = new Int32Array(4);
 function isSameRotation(profile, a, b) {
   const width = profileOf(profile).rotation;
   if (width === null) {
-    const singles = (/** @type {number} */ sign) => a.every((part, at) => Math.fround(part) === sign * Math.fround(b[at]));
+    const singles = (/** @type {number} */ sign) =>
+      a.every((part, at) => Math.fround(part) === sign * Math.fround(b[at]));
     return singles(1) || singles(-1);
   }
   if (![...a, ...b].every(Number.isFinite)) return false;

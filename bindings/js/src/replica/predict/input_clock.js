@@ -1,9 +1,9 @@
 /**
  * Which step of the simulation a client is at: so far ahead of the server that its inputs arrive in time.
  *
- * The input for step T must be at the server before the server simulates T. Too late and it is not used; too early and the
- * player feels a delay that nobody needed. How early the newest input came, its *slack*, is known to the server only, and
- * it says so in its snapshots:
+ * The input for step T must be at the server before the server simulates T. Too late and it is not used; too
+ * early and the player feels a delay that nobody needed. How early the newest input came, its *slack*, is
+ * known to the server only, and it says so in its snapshots:
  *
  *     client   T ─┐  T+1   T+2   T+3   T+4           lead = time of the newest step − now
  *                 └────── input T ──────┐
@@ -12,18 +12,21 @@
  *
  * **Start.** One round trip, two steps and the jitter ahead of the server's time as it arrives.
  *
- * **Steering.** What a slack tells is about the lead that a step had when the client made it, a round trip ago. So the lead
- * of every step is remembered, and `slack − lead` is smoothed: that is a property of the route alone, and does not move
- * while the client corrects itself. The correction can therefore be quick without overshooting. It makes steps up to 5 %
- * longer or shorter, until the expected slack is one step and the jitter.
+ * **Steering.** What a slack tells is about the lead that a step had when the client made it, a round trip
+ * ago. So the lead of every step is remembered, and `slack − lead` is smoothed: that is a property of the
+ * route alone, and does not move while the client corrects itself. The correction can therefore be quick
+ * without overshooting. It makes steps up to 5 % longer or shorter, until the expected slack is one step and
+ * the jitter.
  *
- * **Frames.** Steps are made in frames, and a step that is due just after a frame waits for the next one. With a slack of a
- * step, or of the gap between frames less three eighths of a step if that is more, at least an eighth of a step is to
- * spare, wherever steps and frames happen to meet. That is what rounding in the feedback can take.
+ * **Frames.** Steps are made in frames, and a step that is due just after a frame waits for the next one.
+ * With a slack of a step, or of the gap between frames less three eighths of a step if that is more, at least
+ * an eighth of a step is to spare, wherever steps and frames happen to meet. That is what rounding in the
+ * feedback can take.
  *
- * **Breaks.** An error beyond a bound skips steps, or waits if the client is too far ahead. No step is given twice, unless
- * the server's clock itself broke: then the count starts anew. When the server has been past the newest step for a quarter
- * of a second, its slacks are about steps that were never made: the client goes by the clock, at once.
+ * **Breaks.** An error beyond a bound skips steps, or waits if the client is too far ahead. No step is given
+ * twice, unless the server's clock itself broke: then the count starts anew. When the server has been past
+ * the newest step for a quarter of a second, its slacks are about steps that were never made: the client goes
+ * by the clock, at once.
  */
 
 import { isNewer, nearest } from "../tick.js";
@@ -71,7 +74,8 @@ export class InputClock {
   /**
    * @param {object} [config]
    * @param {number} [config.stepsPerSecond] as the server has them: 1 to 1,000
-   * @param {number} [config.stepsPerPollMax] that one call gives, 1 to 64: a slow frame must not make the next one slower
+   * @param {number} [config.stepsPerPollMax] that one call gives, 1 to 64: a slow frame must not make the
+   *   next one slower
    * @param {number} [config.resyncUs] an error of the lead beyond this skips or waits: 50 ms to 5 s
    */
   constructor({ stepsPerSecond = 60, stepsPerPollMax = 8, resyncUs = 400000 } = {}) {
@@ -84,7 +88,10 @@ export class InputClock {
     /** By the low bits of the step: which it is, and its lead. */
     this.leadSteps = new Float64Array(leads).fill(-1);
     this.leads = new Float64Array(leads);
-    /** In the server's time: the step that is due is this divided by the length of a step; not a number at first. */
+    /**
+     * In the server's time: the step that is due is this divided by the length of a step; not a number at
+     * first.
+     */
     this.position = NaN;
     /** The newest step that was given, as a whole number that does not wrap. */
     this.given = 0;
@@ -102,7 +109,9 @@ export class InputClock {
     /** The target of the frame before. */
     this.target = 0;
     this.seen = 0;
-    /** By how much the clock that is handed in went back so far: how far ahead we are does not change by that. */
+    /**
+     * By how much the clock that is handed in went back so far: how far ahead we are does not change by that.
+     */
     this.backUs = 0;
     this.resyncs = 0;
   }
@@ -119,7 +128,9 @@ export class InputClock {
     return Number.isNaN(expected) ? null : expected;
   }
 
-  /** The newest step that was given, and how far into it the client is, 0 to 1: for drawing between two steps. */
+  /**
+   * The newest step that was given, and how far into it the client is, 0 to 1: for drawing between two steps.
+   */
   get phase() {
     if (Number.isNaN(this.position)) return null;
     const part = (this.position - this.given * this.rate.stepUs) / this.rate.stepUs;
@@ -145,8 +156,8 @@ export class InputClock {
   }
 
   /**
-   * The input for `step` was at the server so long before it was needed; negative if it came late. Old, repeated and
-   * unknown steps are ignored.
+   * The input for `step` was at the server so long before it was needed; negative if it came late. Old,
+   * repeated and unknown steps are ignored.
    * @param {number} step of which the low 16 bits count
    * @param {number} slackUs
    */
@@ -175,7 +186,8 @@ export class InputClock {
     if (clock.reading === null) return { first: 0, count: 0, skipped: 0 };
     this.#followJitter(clock, passed);
     this.#followFrames(passed);
-    // An input is made in the first frame of its step at best, in the next one at worst: that takes another step.
+    // An input is made in the first frame of its step at best, in the next one at worst: that takes another
+    // step.
     const byClock = clock.reading + (clock.rtt ?? 0) + this.targetSlack + this.rate.stepUs;
     if (clock.resyncs !== this.resyncs) {
       this.resyncs = clock.resyncs;

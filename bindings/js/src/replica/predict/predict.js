@@ -1,9 +1,10 @@
 /**
  * The own character, ahead of the server.
  *
- * The server's word on what a player did arrives a round trip later. A client that waits for it feels sluggish at 50 ms
- * and unplayable at 200. So it runs the same step as the server, at once, and keeps what it did and what came of it. When
- * the server's word arrives, it is about the past: about the state after step 41, while the client is at 46.
+ * The server's word on what a player did arrives a round trip later. A client that waits for it feels
+ * sluggish at 50 ms and unplayable at 200. So it runs the same step as the server, at once, and keeps what it
+ * did and what came of it. When the server's word arrives, it is about the past: about the state after step
+ * 41, while the client is at 46.
  *
  *     log          │ 41 │ 42 │ 43 │ 44 │ 45 │ 46 │       input and predicted state of each step
  *                     ▲                        ▲ present: what the player feels
@@ -12,8 +13,9 @@
  *     the same     drop 41, nothing else happens
  *     different    the server's state, then step 42, 43, 44, 45, 46 again with the same inputs
  *
- * So the state is always exactly what follows from the server's newest word. What the player sees must not jump, though:
- * the difference between the old present and the new one becomes an offset of the view, which decays:
+ * So the state is always exactly what follows from the server's newest word. What the player sees must not
+ * jump, though: the difference between the old present and the new one becomes an offset of the view, which
+ * decays:
  *
  *     distance     0 ───── small ──────────── large ─────▶
  *                   ignored  │  offset × e^(−k·t)  │ jump, reported
@@ -33,13 +35,14 @@ const CAPACITY_MIN = 64;
  * How an object is predicted; all have a default.
  * @typedef {object} PredictConfig
  * @property {number} [stepsPerSecond] of the simulation, 1 to 1,000
- * @property {number} [windowUs] how long the log of inputs reaches back, 1 to 5 s: the longest round trip that is bridged
+ * @property {number} [windowUs] how long the log of inputs reaches back, 1 to 5 s: the longest round trip
+ *   that is bridged
  * @property {number} [smallMetres] up to this distance a correction is not worth smoothing
  * @property {number} [largeMetres] beyond this distance the view jumps
  * @property {number} [smallRadians] the same for turning
  * @property {number} [largeRadians] from π on it never jumps
- * @property {number} [silenceUs] if an object has moved here, and the server says nothing of it for so long, it has not
- *   moved there: 100 ms to 60 s
+ * @property {number} [silenceUs] if an object has moved here, and the server says nothing of it for so long,
+ *   it has not moved there: 100 ms to 60 s
  * @property {number} [decayPerSecond] how fast an offset decays, 0.1 to 100
  */
 
@@ -167,8 +170,9 @@ export class Predictor {
   }
 
   /**
-   * The server says how the object was after a step. Of the step only the low 16 bits count, which is what crosses the
-   * wire. If the server has moved the object somewhere else and that was not predicted, the view jumps there.
+   * The server says how the object was after a step. Of the step only the low 16 bits count, which is what
+   * crosses the wire. If the server has moved the object somewhere else and that was not predicted, the view
+   * jumps there.
    * @param {number} step
    * @param {S} server
    * @param {boolean} [hasJumped]
@@ -193,8 +197,8 @@ export class Predictor {
   }
 
   /**
-   * The server has simulated a step and said nothing of the object: inputs up to it are done with. If it is silent for too
-   * long while the object has moved here, its last word holds.
+   * The server has simulated a step and said nothing of the object: inputs up to it are done with. If it is
+   * silent for too long while the object has moved here, its last word holds.
    * @param {number} step
    * @returns {Correction | null}
    */

@@ -1,10 +1,10 @@
 /**
  * What an input makes appear, before the server has made it.
  *
- * A player who fires sees the bullet at once or feels nothing but delay. The client makes one of its own; when the
- * server's arrives, it must be recognised as the same, or there are two; and if the server made none, the client's has to
- * go. Both sides can tell which is which without talking about it, since they run the same step: a bullet is the first,
- * second … thing that the input of step 41 of this player made:
+ * A player who fires sees the bullet at once or feels nothing but delay. The client makes one of its own;
+ * when the server's arrives, it must be recognised as the same, or there are two; and if the server made
+ * none, the client's has to go. Both sides can tell which is which without talking about it, since they run
+ * the same step: a bullet is the first, second … thing that the input of step 41 of this player made:
  *
  *     client   step 41: fire ──▶ own bullet, key (me, 41, 0)  ─ ─ ─ ─ ─ ─ ─ becomes the view of ▶ ╮
  *     server              step 41: fire ──▶ bullet with property key (me, 41, 0) ──▶ enters ──────╯
@@ -14,8 +14,8 @@ import { isNewer } from "../tick.js";
 import { checkSetting } from "../view/setting.js";
 
 /**
- * What an object that an input made is known by, on both sides, as the value of a property of kind u64. Of the step only
- * what the wire has of it: client and server may count differently above.
+ * What an object that an input made is known by, on both sides, as the value of a property of kind u64. Of
+ * the step only what the wire has of it: client and server may count differently above.
  * @param {number} player
  * @param {number} step
  * @param {number} index the how many-th thing that the input of this player made in this step, from 0 on
@@ -33,8 +33,8 @@ export class PredictedSpawns {
   /**
    * @param {object} [config]
    * @param {number} [config.max] at most so many, 1 to 1,024
-   * @param {number} [config.graceSteps] each is withdrawn when the server has simulated its step and so many more, 1 to
-   *   1,000, and not confirmed it: enough for an entry that is lost once
+   * @param {number} [config.graceSteps] each is withdrawn when the server has simulated its step and so many
+   *   more, 1 to 1,000, and not confirmed it: enough for an entry that is lost once
    */
   constructor({ max = 64, graceSteps = 60 } = {}) {
     checkSetting("max", max, 1, 1024);

@@ -1,9 +1,9 @@
 /**
  * What time it is on the server, as far as its snapshots tell.
  *
- * The two clocks started at different times, run at different speeds, and everything that is known of the other one
- * arrives late by an unknown and changing amount. But nothing arrives early. The snapshots that were least delayed
- * therefore lie on a line, and every other one lies below it:
+ * The two clocks started at different times, run at different speeds, and everything that is known of the
+ * other one arrives late by an unknown and changing amount. But nothing arrives early. The snapshots that
+ * were least delayed therefore lie on a line, and every other one lies below it:
  *
  *     server time − now
  *       ▲
@@ -12,9 +12,9 @@
  *       │        ·           ·                 ·       ▼
  *       └───────────────────────────────────────────▶ now        slope: how much faster the other clock runs
  *
- * What is read runs at 1 ± 2 % towards the line, and never backwards. Only a real break moves it at once, and that is
- * reported: five snapshots over at least 200 ms that agree with each other and lie more than half a second off, as after
- * a tab that slept or a server that was restarted.
+ * What is read runs at 1 ± 2 % towards the line, and never backwards. Only a real break moves it at once, and
+ * that is reported: five snapshots over at least 200 ms that agree with each other and lie more than half a
+ * second off, as after a tab that slept or a server that was restarted.
  */
 
 import { Lateness } from "./lateness.js";
@@ -42,8 +42,8 @@ export class ServerClock {
     this.line = new LineOfLeastDelay();
     this.lateness = new Lateness();
     /**
-     * The time that a snapshot without avoidable delay would carry if it arrived now, as of the last `advance`; null
-     * before the first snapshot.
+     * The time that a snapshot without avoidable delay would carry if it arrived now, as of the last
+     * `advance`; null before the first snapshot.
      * @type {number | null}
      */
     this.reading = null;
@@ -135,8 +135,8 @@ export class ServerClock {
   }
 
   /**
-   * Moves the reading on to `now`; null before the first snapshot. A `now` that stands still or goes back leaves it where
-   * it is.
+   * Moves the reading on to `now`; null before the first snapshot. A `now` that stands still or goes back
+   * leaves it where it is.
    * @param {number} now
    */
   advance(now) {
@@ -163,7 +163,8 @@ export class ServerClock {
   }
 
   /**
-   * A sample far from the line: one alone is ignored. Says whether there are enough of them, and the line starts anew.
+   * A sample far from the line: one alone is ignored. Says whether there are enough of them, and the line
+   * starts anew.
    * @param {number} now
    * @param {number} offset
    * @param {number} waited
@@ -172,7 +173,8 @@ export class ServerClock {
     const { suspects } = this;
     const lowest = Math.min(suspects.lowest, offset);
     const highest = Math.max(suspects.highest, offset);
-    // What waited for its reader may lie below the line by as much; who looks seldom has nothing else to go by.
+    // What waited for its reader may lie below the line by as much; who looks seldom has nothing else to go
+    // by.
     if (suspects.count > 0 && highest - lowest <= AGREEMENT_US + waited) {
       Object.assign(suspects, { lowest, highest, count: suspects.count + 1 });
     } else {

@@ -1,13 +1,14 @@
 /**
  * How far behind the server's time the view is.
  *
- * To show motion between two states, both must be here. The view therefore lies behind the newest snapshot by a delay:
- * too short, and every late or lost snapshot freezes what is seen; too long, and the player aims at the past.
+ * To show motion between two states, both must be here. The view therefore lies behind the newest snapshot by
+ * a delay: too short, and every late or lost snapshot freezes what is seen; too long, and the player aims at
+ * the past.
  *
- *     wanted = max(setting, 1.5 × send interval, delay that would have sufficed for 98 % of the snapshots + 5 ms)
+ *     wanted = max(setting, 1.5 × send interval, delay that 98 % of the snapshots would have needed + 5 ms)
  *
  *     delay     ┌───────────────┐              up as soon as more is wanted
- *            ───┘               └──────        down when less was wanted for four seconds, to the most of that time
+ *            ───┘               └──────        down when less was wanted for four seconds, to the most of it
  *
  * A delay that changes makes the view run faster or slower, by at most 5 %.
  */

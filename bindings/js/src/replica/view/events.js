@@ -1,15 +1,16 @@
 /**
  * Things that happen once, shown when the view gets there.
  *
- * A hit, a sound or a call arrives as soon as it can, while what is seen lies behind by the delay of the view. Shown at
- * once, the explosion comes before the shell. So an event may carry the server time at which it happened and wait until
- * the view shows that time; another one, which concerns no motion, is given at once. The game says which.
+ * A hit, a sound or a call arrives as soon as it can, while what is seen lies behind by the delay of the
+ * view. Shown at once, the explosion comes before the shell. So an event may carry the server time at which
+ * it happened and wait until the view shows that time; another one, which concerns no motion, is given at
+ * once. The game says which.
  *
  *     arrived   chat          hit at 5.20 s                view time ──▶ 5.10   5.15   5.20
  *     given     chat ▲ at once                                                          hit ▲
  *
- * Events of one time keep the order in which they came. One whose time has passed when it arrives is given at once, and
- * says how late it is. The queue is bounded in number and in how far ahead a time may lie.
+ * Events of one time keep the order in which they came. One whose time has passed when it arrives is given at
+ * once, and says how late it is. The queue is bounded in number and in how far ahead a time may lie.
  */
 
 import { checkSetting } from "./setting.js";
@@ -22,7 +23,8 @@ const EVENTS_MAX = 65536;
  * @template E
  * @typedef {object} DueEvent
  * @property {number} time the server time at which it happened
- * @property {number} late by how much that had passed already when it arrived; zero unless it waits for the view
+ * @property {number} late by how much that had passed already when it arrived; zero unless it waits for the
+ *   view
  * @property {E} payload
  */
 
@@ -56,11 +58,12 @@ export class ViewEvents {
   }
 
   /**
-   * An event of `time` arrived while the view shows `viewTime`. Says whether it was taken: not if too many wait or its
-   * time is too far away.
+   * An event of `time` arrived while the view shows `viewTime`. Says whether it was taken: not if too many
+   * wait or its time is too far away.
    * @param {number} viewTime
    * @param {number} time
-   * @param {boolean} isAtView whether it waits until the view shows its time; if not, it is given at the next poll
+   * @param {boolean} isAtView whether it waits until the view shows its time; if not, it is given at the next
+   *   poll
    * @param {E} payload
    */
   push(viewTime, time, isAtView, payload) {

@@ -1,15 +1,17 @@
 /**
  * Smooth motion from states that come twenty times a second, late, out of order or not at all.
  *
- * A screen shows 60 or 144 frames a second, and every one of them needs a pose of every object. The view lies behind the
- * server by a delay, so that usually a state before and one after it are here, and what is shown lies between them:
+ * A screen shows 60 or 144 frames a second, and every one of them needs a pose of every object. The view lies
+ * behind the server by a delay, so that usually a state before and one after it are here, and what is shown
+ * lies between them:
  *
  *     states      │    │    │    │    ·                          · not here yet
  *     view time             ▲                                    ◀─ delay ─▶ now
  *
- * Objects lie in rows, side by side (motion.js); here they are known by their slots. One that is attached to another is
- * interpolated in the frame of its parent, and then placed where the parent is shown. When it is attached or let go, its
- * older states are converted by where both are shown at that moment, so that nothing moves by it.
+ * Objects lie in rows, side by side (motion.js); here they are known by their slots. One that is attached to
+ * another is interpolated in the frame of its parent, and then placed where the parent is shown. When it is
+ * attached or let go, its older states are converted by where both are shown at that moment, so that nothing
+ * moves by it.
  */
 
 import { DELAY_US_MAX } from "./delay.js";
@@ -88,8 +90,8 @@ export class Interpolator {
    * @param {ArrayLike<number>} position metres, relative to the parent if there is one
    * @param {ArrayLike<number>} rotation x y z w
    * @param {ArrayLike<number> | null} velocity metres a second, if known
-   * @param {number} jump when it had jumped last by then, −∞ if never: nothing is shown between a state from before that
-   *   and this one
+   * @param {number} jump when it had jumped last by then, −∞ if never: nothing is shown between a state from
+   *   before that and this one
    * @returns {boolean} whether it is one more
    */
   insert(slot, time, position, rotation, velocity, jump) {

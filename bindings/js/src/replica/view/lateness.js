@@ -1,10 +1,10 @@
 /**
  * How late snapshots come, how often, and how long a view must wait for them.
  *
- * Three questions, one window of recent snapshots. *Jitter* is lateness against the line of the least delayed. The
- * *interval* is the time between two server times; losses double some of them, so a low percentile is taken. The
- * *needed delay* of a snapshot is how far behind the line a view must be to reach the end of the previous one only when
- * this one is there:
+ * Three questions, one window of recent snapshots. *Jitter* is lateness against the line of the least
+ * delayed. The *interval* is the time between two server times; losses double some of them, so a low
+ * percentile is taken. The *needed delay* of a snapshot is how far behind the line a view must be to reach
+ * the end of the previous one only when this one is there:
  *
  *     server times     40        45 (lost)     50
  *     arrive at line   40·                        ·55       needed: 55 − 40 = lateness 5 + gap 10
@@ -87,7 +87,8 @@ export class Lateness {
     for (let at = 0; at < this.count; at++) {
       const gap = this.gaps[at];
       if (gap === 0) continue;
-      figures[found++] = this.#late(at, line) + (gap > GAP_INTERVALS_MAX * this.interval ? this.interval : gap);
+      figures[found++] =
+        this.#late(at, line) + (gap > GAP_INTERVALS_MAX * this.interval ? this.interval : gap);
     }
     this.needed = percentile(figures, found, 98, 0);
   }

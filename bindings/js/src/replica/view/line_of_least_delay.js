@@ -1,10 +1,10 @@
 /**
  * The least delayed samples, and the line through them: see clock.js for the picture.
  *
- * The best sample of every two seconds is kept. The line goes through the second best of the last four, so that no
- * single sample can move it, and a route that became slower is followed after eight seconds. Its slope is the median
- * over pairs of such samples that lie about half a minute apart; a pair that is steeper than any real clock is a change
- * of route and does not count.
+ * The best sample of every two seconds is kept. The line goes through the second best of the last four, so
+ * that no single sample can move it, and a route that became slower is followed after eight seconds. Its
+ * slope is the median over pairs of such samples that lie about half a minute apart; a pair that is steeper
+ * than any real clock is a change of route and does not count.
  */
 
 /** One best sample for so long. */

@@ -1,5 +1,6 @@
 /**
- * Objects in motion, by row: which motion each is in, and how what is shown follows when that turns out to be another one.
+ * Objects in motion, by row: which motion each is in, and how what is shown follows when that turns out to be
+ * another one.
  *
  *     before the oldest   the oldest, as it is
  *     between two         a cubic if velocities are known, else a line; the shorter arc
@@ -12,12 +13,24 @@
  *                        ╰─╮ difference, shrinking
  *     states now   ────────┴────────────             they say otherwise
  *
- * It shrinks at 0.9 times the speed of the object, so that nothing moves faster than about twice its own speed; after an
- * outage of more than two seconds it shrinks faster, to be gone in two. Only a state that is marked as a jump moves an
- * object at once.
+ * It shrinks at 0.9 times the speed of the object, so that nothing moves faster than about twice its own
+ * speed; after an outage of more than two seconds it shrinks faster, to be gone in two. Only a state that is
+ * marked as a jump moves an object at once.
  */
 
-import { HAS_VELOCITY, IN_FULL, FROM, JUMP, LATE, NEWEST, POSITION, Rings, TIME, VELOCITY, copied } from "./rings.js";
+import {
+  HAS_VELOCITY,
+  IN_FULL,
+  FROM,
+  JUMP,
+  LATE,
+  NEWEST,
+  POSITION,
+  Rings,
+  TIME,
+  VELOCITY,
+  copied,
+} from "./rings.js";
 import { AHEAD, END, EXTRAPOLATED, HELD, POSE, SEGMENT, SOURCE, SPEED, SPIN, START } from "./segment.js";
 import { between, beyond, hold, putPose } from "./segment.js";
 import { UNTURNED, arcRadians, compose, inverse, length3, normalized } from "./space.js";
@@ -46,8 +59,10 @@ const EASING = 16;
 /** There is no state of it yet. */
 const EMPTY = 32;
 
-/** Where the parts of a difference are: metres, the turn, what is left of it (1 to 0), how much of that goes a second, how
- * fast the object was when it showed, and the newest jump that has been shown. */
+/**
+ * Where the parts of a difference are: metres first, the turn, what is left of it (1 to 0), how much of that goes a
+ * second, how fast the object was when it showed, and the newest jump that has been shown.
+ */
 const TURN = 3;
 const LEFT = 7;
 const RATE = 8;
@@ -131,8 +146,8 @@ export class Motions {
   /**
    * Changes all states of a row, and what is shown of it, because they are relative to something else now.
    * @param {number} row
-   * @param {(numbers: Float64Array, position: number, velocity: number) => void} convert with the places of both; no
-   *   velocity is −1
+   * @param {(numbers: Float64Array, position: number, velocity: number) => void} convert with the places of
+   *   both; no velocity is −1
    */
   convert(row, convert) {
     const { rings } = this;
@@ -155,7 +170,8 @@ export class Motions {
     for (let row = 0; row < this.count; row++) {
       const flag = flags[row];
       if ((flag & EMPTY) !== 0) continue;
-      if ((flag & CHANGED) !== 0 || ((flag & OPEN) !== 0 && this.#isKnownToRest(row))) this.#adjust(row, shownTime);
+      if ((flag & CHANGED) !== 0 || ((flag & OPEN) !== 0 && this.#isKnownToRest(row)))
+        this.#adjust(row, shownTime);
       const at = row * SEGMENT;
       if (time < segments[at + START] || time >= segments[at + END]) this.#enterSegment(row, time);
       if ((flags[row] & EASING) !== 0) {
@@ -187,7 +203,11 @@ export class Motions {
   #isKnownToRest(row) {
     const { rings } = this;
     const newest = rings.at(row, rings.count[row] - 1);
-    return this.silence.isRest(rings.knots[newest + TIME], rings.interval[row], rings.knots[newest + IN_FULL] === 1);
+    return this.silence.isRest(
+      rings.knots[newest + TIME],
+      rings.interval[row],
+      rings.knots[newest + IN_FULL] === 1,
+    );
   }
 
   /**
@@ -214,7 +234,8 @@ export class Motions {
     hold(segments, at, knots, before, knots[before + TIME], Infinity, HELD);
     if (!this.#isKnownToRest(row)) {
       this.flags[row] |= OPEN;
-      if (this.#findVelocity(row)) beyond(segments, at, knots, before, this.velocity, this.extrapolation * 1e-6);
+      if (this.#findVelocity(row))
+        beyond(segments, at, knots, before, this.velocity, this.extrapolation * 1e-6);
     }
     rings.measure(row, count - 1);
     segments[at + SPEED] = rings.speed;
@@ -264,7 +285,8 @@ export class Motions {
     const [speedBefore, spinBefore] = [segments[segment + SPEED], segments[segment + SPIN]];
     this.flags[row] &= ~CHANGED;
     this.#setSegment(row, time);
-    // A view so far behind that the states around it had to give way knows nothing of a way from here to there.
+    // A view so far behind that the states around it had to give way knows nothing of a way from here to
+    // there.
     const isLeftBehind = segments[segment + SOURCE] === AHEAD && rings.count[row] === rings.capacity;
     const isNew = (this.flags[row] & SHOWN) === 0;
     const hasJump = this.#passesJump(row, time);
@@ -280,7 +302,8 @@ export class Motions {
     const fastest = Math.max(speedBefore, segments[segment + SPEED]);
     const spin = EASE_SPEED * Math.max(spinBefore, segments[segment + SPIN]);
     const byWay = way < UNSEEN_METRES ? EASE_RATE_MAX : (EASE_SPEED * fastest) / way;
-    // A turn shrinks along its chord, and so turns fastest in the middle: by this much more than its arc for each part.
+    // A turn shrinks along its chord, and so turns fastest in the middle: by this much more than its arc for
+    // each part.
     const byArc = arc < UNSEEN_RADIANS ? EASE_RATE_MAX : spin / (2 * Math.tan(arc / 2));
     const sign = unit[3] < 0 ? -1 : 1;
     for (let part = 0; part < 4; part++) eases[ease + TURN + part] = sign * unit[part];
@@ -307,14 +330,20 @@ export class Motions {
     }
     for (let axis = 0; axis < 3; axis++) poses[pose + axis] += eases[ease + axis] * left;
     const at = ease + TURN;
-    const turn = [eases[at] * left, eases[at + 1] * left, eases[at + 2] * left, eases[at + 3] * left + 1 - left];
+    const turn = [
+      eases[at] * left,
+      eases[at + 1] * left,
+      eases[at + 2] * left,
+      eases[at + 3] * left + 1 - left,
+    ];
     const unit = normalized(turn);
     if (unit !== null) poses.set(compose(unit, right.subarray(3, 7)), pose + 3);
   }
 
   /**
-   * How much of its rate a difference shrinks by in a frame. Between states of unlike velocities the way of an object has
-   * parts that are half as fast again as the object; there, what is left to twice its speed is less than usual.
+   * How much of its rate a difference shrinks by in a frame. Between states of unlike velocities the way of
+   * an object has parts that are half as fast again as the object; there, what is left to twice its speed is
+   * less than usual.
    * @param {number} row
    * @param {number} seconds
    */

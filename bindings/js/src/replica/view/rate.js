@@ -1,9 +1,9 @@
 /**
  * Which step is when: the one place where numbers of steps or ticks become times and the other way round.
  *
- * Step 0 is at zero, and a second has a whole number of them. A step is usually no whole number of microseconds long, so
- * nothing is counted in lengths: step n is at n seconds divided by the rate, rounded up, so that the step at the time of
- * a step is that step again.
+ * Step 0 is at zero, and a second has a whole number of them. A step is usually no whole number of
+ * microseconds long, so nothing is counted in lengths: step n is at n seconds divided by the rate, rounded
+ * up, so that the step at the time of a step is that step again.
  */
 
 import { checkSetting } from "./setting.js";

@@ -1,12 +1,13 @@
 /**
  * The last states of every object, in the order of their times.
  *
- * All rings lie in one array, a row of them for each object. A ring has room for the longest delay at the full rate and
- * two more, so that the state before the view and the one after it are both there, whatever the delay.
+ * All rings lie in one array, a row of them for each object. A ring has room for the longest delay at the
+ * full rate and two more, so that the state before the view and the one after it are both there, whatever the
+ * delay.
  *
- * The server sends nothing of what does not change. When an object starts to move after a rest, its old state may be
- * minutes old, and a line from there to the new one would creep through all that time. So every state knows when the
- * motion towards it began:
+ * The server sends nothing of what does not change. When an object starts to move after a rest, its old state
+ * may be minutes old, and a line from there to the new one would creep through all that time. So every state
+ * knows when the motion towards it began:
  *
  *     snapshots   │    │    │    │    │    │        arrived
  *     states      A                        B
@@ -16,9 +17,9 @@
  *     states      A                        B
  *     shown       A ──────────────────────▶ B       it may have moved all the time: bridged
  *
- * Which silence proves rest is told in silence.js. None does if the server had too little room for all. An object that
- * was moving is therefore given the time that it would need at its speed, up to three times its usual interval, and that
- * interval is learned from the gaps between its states.
+ * Which silence proves rest is told in silence.js. None does if the server had too little room for all. An
+ * object that was moving is therefore given the time that it would need at its speed, up to three times its
+ * usual interval, and that interval is learned from the gaps between its states.
  */
 
 import { REST_US } from "./silence.js";
@@ -153,7 +154,8 @@ export class Rings {
       const before = this.at(row, placed - 1);
       knots[at + JUMP] = Math.max(knots[at + JUMP], knots[before + JUMP]);
       this.#setMotionStart(row, placed, silence);
-      if (number === count && knots[before + IN_FULL] === 0) this.#learnInterval(row, time - knots[before + TIME]);
+      if (number === count && knots[before + IN_FULL] === 0)
+        this.#learnInterval(row, time - knots[before + TIME]);
     }
     if (placed + 1 === this.count[row]) return NEWEST;
     this.#setMotionStart(row, placed + 1, silence);
@@ -181,8 +183,8 @@ export class Rings {
   }
 
   /**
-   * Measures the newest state up to a number that had any speed: one after a jump and one that was told again at rest say
-   * nothing of it.
+   * Measures the newest state up to a number that had any speed: one after a jump and one that was told again
+   * at rest say nothing of it.
    * @param {number} row
    * @param {number} number
    */
@@ -218,9 +220,13 @@ export class Rings {
     let needed = interval;
     if (this.speed > SPEED_MIN) needed = Math.max(needed, (this.#way(before, at) / this.speed) * 1e6);
     if (this.spin > SPEED_MIN) {
-      needed = Math.max(needed, (arcRadians(knots, before + ROTATION, knots, at + ROTATION) / this.spin) * 1e6);
+      needed = Math.max(
+        needed,
+        (arcRadians(knots, before + ROTATION, knots, at + ROTATION) / this.spin) * 1e6,
+      );
     }
-    // Who may have moved since is given the time that it needs: told in full, it may have been waited for all the time.
+    // Who may have moved since is given the time that it needs: told in full, it may have been waited for all
+    // the time.
     const latest = time - Math.min(needed, INTERVALS_MAX * interval);
     const earliest = knots[at + IN_FULL] === 1 ? start : Math.min(silence.restCertain, latest);
     const from = Math.max(Math.min(silence.restUntil, time - needed), earliest);

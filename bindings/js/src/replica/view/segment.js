@@ -1,11 +1,11 @@
 /**
  * The motion between two states, prepared so that a frame costs a few multiplications.
  *
- * The view stays between the same two states for several frames. What depends on the states alone is computed once: the
- * coefficients of a cubic for the position, the angle of the arc for the rotation.
+ * The view stays between the same two states for several frames. What depends on the states alone is computed
+ * once: the coefficients of a cubic for the position, the angle of the arc for the rotation.
  *
- *     u = (t − from) × factor, clamped                       0 … 1 between two states, seconds beyond the last
- *     position = base + c1 u + c2 u² + c3 u³                 Hermite if both velocities are known and sane, else a line
+ *     u = (t − from) × factor, clamped                       0 … 1 between two states, seconds beyond
+ *     position = base + c1 u + c2 u² + c3 u³                 Hermite if both velocities are sane, else a line
  *     rotation = q0 sin((1 − u)θ)/sin θ + q1 sin(uθ)/sin θ   the arc itself
  */
 
@@ -46,7 +46,10 @@ export const POSE = 7;
 
 /** Below this angle a straight line between two quaternions is as good as the arc. */
 const STRAIGHT_RADIANS = 2e-3;
-/** A velocity that would carry an object further than this many times the way that it went is that of a bounce. */
+/**
+ * A velocity that would carry an object further than this many times the way that it went is that of a
+ * bounce.
+ */
 const VELOCITY_SANE = 2;
 /** Both velocities together may miss the way by this part of it. */
 const MISSED_MAX = 0.5;
@@ -91,7 +94,8 @@ export function between(segments, at, knots, before, after, hasJump) {
   const [start, end] = [knots[before + TIME], knots[after + TIME]];
   hold(segments, at, knots, before, start, end, BETWEEN);
   if (hasJump) return;
-  for (let axis = 0; axis < 3; axis++) way[axis] = knots[after + POSITION + axis] - knots[before + POSITION + axis];
+  for (let axis = 0; axis < 3; axis++)
+    way[axis] = knots[after + POSITION + axis] - knots[before + POSITION + axis];
   const from = Math.min(Math.max(knots[after + MOTION_FROM], start), end - 1);
   const seconds = (end - from) * 1e-6;
   const isCurved = from === start && findTangents(knots, before, after, seconds);
@@ -104,8 +108,10 @@ export function between(segments, at, knots, before, after, hasJump) {
   }
   const arc = arcRadians(knots, before + ROTATION, knots, after + ROTATION);
   let dot = 0;
-  for (let part = 0; part < 4; part++) dot += knots[before + ROTATION + part] * knots[after + ROTATION + part];
-  if (dot < 0) for (let part = 0; part < 4; part++) segments[at + Q1 + part] = -knots[after + ROTATION + part];
+  for (let part = 0; part < 4; part++)
+    dot += knots[before + ROTATION + part] * knots[after + ROTATION + part];
+  if (dot < 0)
+    for (let part = 0; part < 4; part++) segments[at + Q1 + part] = -knots[after + ROTATION + part];
   else for (let part = 0; part < 4; part++) segments[at + Q1 + part] = knots[after + ROTATION + part];
   const fastest = Math.max(
     length3(way[0], way[1], way[2]),
@@ -170,8 +176,9 @@ export function putPose(segments, at, time, poses, to) {
 }
 
 /**
- * The velocities at both ends as ways per segment, if both are known and could belong to this motion: neither is out of
- * proportion, and together they would bring it about where it came. A field that the game never sets fails the second.
+ * The velocities at both ends as ways per segment, if both are known and could belong to this motion: neither
+ * is out of proportion, and together they would bring it about where it came. A field that the game never
+ * sets fails the second.
  * @param {Float64Array} knots
  * @param {number} before
  * @param {number} after
@@ -187,7 +194,9 @@ function findTangents(knots, before, after, seconds) {
   }
   const distance = length3(way[0], way[1], way[2]);
   const limit = VELOCITY_SANE * distance + ROUNDING_METRES;
-  return length3(tangents[0], tangents[1], tangents[2]) <= limit
-    && length3(tangents[3], tangents[4], tangents[5]) <= limit
-    && Math.sqrt(missed) <= MISSED_MAX * distance + ROUNDING_METRES;
+  return (
+    length3(tangents[0], tangents[1], tangents[2]) <= limit &&
+    length3(tangents[3], tangents[4], tangents[5]) <= limit &&
+    Math.sqrt(missed) <= MISSED_MAX * distance + ROUNDING_METRES
+  );
 }

@@ -8,6 +8,8 @@
 export function checkSetting(name, value, min, max) {
   // A number that is none lies within nothing.
   if (!(value >= min && value <= max)) {
-    throw new RangeError(`${name} = ${value} is not allowed: use ${min.toLocaleString("en")} to ${max.toLocaleString("en")}`);
+    throw new RangeError(
+      `${name} = ${value} is not allowed: use ${min.toLocaleString("en")} to ${max.toLocaleString("en")}`,
+    );
   }
 }

@@ -1,12 +1,12 @@
 /**
  * What it means that snapshots arrived and said nothing of an object.
  *
- * The server sends nothing of what does not change, so silence should mean rest. But it also waits: after a state that
- * got lost until it knows of the loss, and after an object was told in full until it knows that this arrived. All that
- * while it says nothing, moving or not:
+ * The server sends nothing of what does not change, so silence should mean rest. But it also waits: after a
+ * state that got lost until it knows of the loss, and after an object was told in full until it knows that
+ * this arrived. All that while it says nothing, moving or not:
  *
  *     snapshots   │ A  │ ·  │ ·  │ ·           the one that was due next came without it: it rests
- *     snapshots   │ A  ×    │ ·  │ ·           that one got lost, and the next state may have been in it: not known
+ *     snapshots   │ A  ×    │ ·  │ ·           that one got lost, the next state may have been in it: not known
  *     snapshots   │ A in full  │ ·  │ ·        not known either
  *                                              a second of such snapshots is taken for rest all the same
  */
@@ -27,7 +27,10 @@ export class Silence {
     this.newest = -Infinity;
     /** What `findRest` found: until when an object rested by the last snapshot … */
     this.restUntil = 0;
-    /** … and by the last one before the first that got lost within the last second: it may have been waited for since. */
+    /**
+     * … and by the last one before the first that got lost within the last second: it may have been waited
+     * for since.
+     */
     this.restCertain = 0;
     this.clear();
   }
@@ -57,7 +60,8 @@ export class Silence {
   }
 
   /**
-   * Whether an object rested between a state and a later one; until when, is in `restUntil` and `restCertain`.
+   * Whether an object rested between a state and a later one; until when, is in `restUntil` and
+   * `restCertain`.
    * @param {number} state
    * @param {number} interval
    * @param {boolean} isInFull

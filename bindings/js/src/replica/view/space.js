@@ -1,6 +1,6 @@
 /**
- * Vectors and rotations. Whatever compares or mixes two quaternions takes the nearer of the two signs of one, which is
- * the shorter way.
+ * Vectors and rotations. Whatever compares or mixes two quaternions takes the nearer of the two signs of one,
+ * which is the shorter way.
  */
 
 /** @typedef {[number, number, number]} Vector metres along x, y, z */
@@ -97,7 +97,12 @@ export function slerp(a, b, fraction) {
     [ofA, ofB] = [Math.sin(ofA * angle) / Math.sin(angle), Math.sin(ofB * angle) / Math.sin(angle)];
   }
   if (dot < 0) ofB = -ofB;
-  const mixed = [a[0] * ofA + b[0] * ofB, a[1] * ofA + b[1] * ofB, a[2] * ofA + b[2] * ofB, a[3] * ofA + b[3] * ofB];
+  const mixed = [
+    a[0] * ofA + b[0] * ofB,
+    a[1] * ofA + b[1] * ofB,
+    a[2] * ofA + b[2] * ofB,
+    a[3] * ofA + b[3] * ofB,
+  ];
   return normalized(mixed) ?? [...UNTURNED];
 }
 

@@ -3,15 +3,16 @@
  *
  *     snapshot ─▶ World ─▶ View.handleSnapshot ─▶ clock: when it arrived       ─▶ delay
  *                                              └▶ states: metres, quaternions  ─▶ rings
- *     frame    ─▶ View.advance(now):  view time = server's time as it arrives − delay   ─▶ a pose of every object
+ *     frame    ─▶ View.advance(now):  view time = server's time as it arrives − delay  ─▶ a pose of each
  *
- * A view is fed after every snapshot that the world took in, and asked in every frame. View time runs at 1 ± 7 % of real
- * time (2 % for the clock, 5 % for the delay) and never backwards, except after a break of the clock, which `pollResync`
- * reports. Time begins with the server: as long as its first moments lie within the delay, the view stands at zero.
+ * A view is fed after every snapshot that the world took in, and asked in every frame. View time runs at 1 ±
+ * 7 % of real time (2 % for the clock, 5 % for the delay) and never backwards, except after a break of the
+ * clock, which `pollResync` reports. Time begins with the server: as long as its first moments lie within the
+ * delay, the view stands at zero.
  *
- * An object that left is shown until view time reaches the tick in which it did, unless its slot is used again before: of
- * a rocket that hits, the last metres are seen too. One that entered is shown at once; until the view gets there it
- * stands still.
+ * An object that left is shown until view time reaches the tick in which it did, unless its slot is used
+ * again before: of a rocket that hits, the last metres are seen too. One that entered is shown at once; until
+ * the view gets there it stands still.
  */
 
 import { slotOf } from "../../wire/alias.js";
@@ -81,8 +82,8 @@ export class View {
   }
 
   /**
-   * Takes over what the world's last snapshot changed. To be called after each of them, whether it was read to its end or
-   * not.
+   * Takes over what the world's last snapshot changed. To be called after each of them, whether it was read
+   * to its end or not.
    * @param {number} now
    * @param {World} world
    */
@@ -165,12 +166,14 @@ export class View {
     const { slots, motions } = this.objects;
     for (let row = 0; row < slots.length; row++) {
       const alias = this.seats[slots[row]];
-      if (alias !== NOBODY && motions.sourceOf(row) >= 0) callback(alias, this.objects.putWorld(row, this.pose));
+      if (alias !== NOBODY && motions.sourceOf(row) >= 0)
+        callback(alias, this.objects.putWorld(row, this.pose));
     }
   }
 
   /**
-   * The time that is shown, in steps of a simulation, as inputs carry it to the server; null before the first snapshot.
+   * The time that is shown, in steps of a simulation, as inputs carry it to the server; null before the first
+   * snapshot.
    * @param {number} stepsPerSecond
    */
   viewTime(stepsPerSecond) {
@@ -244,7 +247,8 @@ export class View {
     const velocity = object.putVelocity(states.wordsAt(row), this.velocity) ? this.velocity : null;
     while (this.seats.length <= slot) this.seats.push(NOBODY);
     if (!this.#isSeated(alias)) this.objects.remove(slot);
-    if (this.leaving.length > 0) this.leaving = this.leaving.filter((leaving) => slotOf(leaving.alias) !== slot);
+    if (this.leaving.length > 0)
+      this.leaving = this.leaving.filter((leaving) => slotOf(leaving.alias) !== slot);
     this.seats[slot] = alias;
     this.objects.enter(slot, object.parent);
     if (isInFull) this.objects.noteEntry(slot, time);
