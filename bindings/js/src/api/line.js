@@ -212,8 +212,8 @@ export class Line {
     target.addEventListener("pagehide", leave);
     target.addEventListener("pageshow", stay);
     this.#listeners.push(() => {
-      target.removeEventListener("pagehide", leave);
-      target.removeEventListener("pageshow", stay);
+      target.removeEventListener?.("pagehide", leave);
+      target.removeEventListener?.("pageshow", stay);
     });
   }
 }
