@@ -143,7 +143,9 @@ impl Session {
             world.set_rotation(mover.index, turned).expect("it has a rotation");
         }
         if mover.class == 0 {
-            world.set_velocity(mover.index, mover.velocity.map(|axis| axis as f32)).expect("it has a velocity");
+            world
+                .set_velocity(mover.index, mover.velocity.map(|axis| axis as f32))
+                .expect("it has a velocity");
         }
     }
 
@@ -273,9 +275,12 @@ fn crowd() -> Value {
 
 fn main() {
     let sessions: Vec<Value> = std::iter::once(crowd()).chain((1..=9).map(trouble)).collect();
-    println!("{}", json!({
-        "about": "Snapshots in the order in which a client received them. steps: the bytes, the error or null, the \
-                  newest tick, how many objects are in sight, and the hash of their words at that tick.",
-        "sessions": sessions,
-    }));
+    println!(
+        "{}",
+        json!({
+            "about": "Snapshots in the order in which a client received them. steps: the bytes, the error or null, the \
+                      newest tick, how many objects are in sight, and the hash of their words at that tick.",
+            "sessions": sessions,
+        })
+    );
 }

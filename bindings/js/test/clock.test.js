@@ -42,8 +42,9 @@ class Route {
       const at = this.next + this.delay + this.noise.unit() * this.jitter;
       if (this.noise.unit() < this.loss) continue;
       this.inFlight.push({ at, time: this.serverTime(this.next) });
-      if (this.noise.below(20) === 0)
+      if (this.noise.below(20) === 0) {
         this.inFlight.push({ at: at + 30000, time: this.serverTime(this.next) });
+      }
     }
     this.inFlight.sort((a, b) => a.at - b.at);
     while (this.inFlight.length > 0 && this.inFlight[0].at <= this.now) {

@@ -114,8 +114,9 @@ test("the largest claims cost no more than their bytes", () => {
     [4, 0xff, 1],
   ]) {
     const start = performance.now();
-    for (let round = 0; round < 1000; round++)
+    for (let round = 0; round < 1000; round++) {
       world.handleSnapshot(Uint8Array.of(round, round >> 8, ...head));
+    }
     assert.equal(world.error, "UnexpectedEnd");
     assert.ok(performance.now() - start < 2000, "a thousand of them");
   }

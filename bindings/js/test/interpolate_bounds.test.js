@@ -35,8 +35,9 @@ function show(seed) {
   for (let tick = 0; tick < 500; tick++) {
     const isCalm = tick >= 400;
     if (tick === 440) [speed, ticksLeft] = [0, 1000];
-    if (ticksLeft-- === 0)
+    if (ticksLeft-- === 0) {
       [speed, ticksLeft] = [noise.pick([0, SPEED, -SPEED, SPEED / 2]), 4 + noise.below(25)];
+    }
     x += speed * INTERVAL * 1e-6;
     if (speed !== 0) changed = tick;
     while (arrivals.length > 0 && arrivals[0] + 3 <= tick) arrived = Number(arrivals.shift());

@@ -115,8 +115,9 @@ test("after a correction the present is what follows from the server, and stays 
       const past = number - 8;
       if (past < 0) return;
       server = step(server, inputs[past]);
-      if (past === pushedAt)
+      if (past === pushedAt) {
         server = { ...server, position: [server.position[0] + 0.5, server.position[1] - 1, 0] };
+      }
       const told = sent(server);
       if (typeof own.handleState(past + 1, told) === "string") return;
       count++;

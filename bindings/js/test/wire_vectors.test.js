@@ -55,8 +55,9 @@ check("wire_bits", (given, bytes) => {
   const reader = new BitReader(bytes);
   const values = given.reads.map((/** @type {any} */ read) => {
     if (read.align) return reader.align() ?? null;
-    if (read.bits !== undefined)
+    if (read.bits !== undefined) {
       return String(read.bits > 53 ? reader.big(read.bits) : reader.bits(read.bits));
+    }
     if (read.signed !== undefined) {
       const wide = () => BigInt.asIntN(read.signed, reader.big(read.signed));
       return String(read.signed > 32 ? wide() : reader.signed(read.signed));

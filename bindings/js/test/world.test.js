@@ -137,8 +137,9 @@ test("properties wait for their objects and are applied in order, one by one", (
   assert.equal(world.pollProperty(), null, "of the next generation");
   world.handleSnapshot(snapshot(2, [{ slot: 4, generation: 1, level: 1 }]));
   const seen = [];
-  for (let told = world.pollProperty(); told; told = world.pollProperty())
+  for (let told = world.pollProperty(); told; told = world.pollProperty()) {
     seen.push(told.object.value(told.field));
+  }
   assert.deepEqual(seen, ["one", "two"]);
   world.handleProperty(property(4, 0, 0, "late"));
   world.handleProperty(property(4, 1, 2, "no reliable field"));
@@ -166,8 +167,9 @@ test("properties that wait are bounded in number, in bytes and in time", () => {
   const world = worldOf();
   for (let number = 0; number < 300; number++) world.handleProperty(property(number, 0, 0, "x"));
   assert.deepEqual([world.properties.waiting.length, world.properties.counters.overflowed], [256, 44]);
-  for (let number = 0; number < 40; number++)
+  for (let number = 0; number < 40; number++) {
     world.handleProperty(property(number, 0, 0, new Uint8Array(65532)));
+  }
   assert.ok(world.properties.waitingBytes <= 1 << 20);
   for (let tick = 1; tick < 23; tick++) world.handleSnapshot(snapshot(tick, []));
   world.pollProperty();

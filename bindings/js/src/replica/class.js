@@ -131,8 +131,9 @@ export class ObjectClass {
 export class ClassTable {
   /** @param {readonly Schema[]} schemas */
   constructor(schemas) {
-    if (schemas.length > CLASSES_MAX)
+    if (schemas.length > CLASSES_MAX) {
       throw new RangeError(`${schemas.length} classes, ${CLASSES_MAX} are allowed`);
+    }
     this.classes = schemas.map((schema, number) => new ObjectClass(schema, number));
     const writer = new ByteWriter(8 * CLASSES_MAX);
     for (const { hash } of schemas) writer.u64(hash);

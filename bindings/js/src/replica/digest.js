@@ -36,8 +36,9 @@ export function placedDigest(object) {
       digest = withWord(digest, content.length);
       for (let at = 0; at < content.length; at++) digest = Math.imul(digest ^ content[at], FNV_PRIME);
     } else {
-      for (let word = 0; word < field.count; word++)
+      for (let word = 0; word < field.count; word++) {
         digest = withWord(digest, rows[newestAt + field.first + word]);
+      }
     }
   }
   return Math.imul(digest ^ ((object.slot << 8) | object.generation), SPREAD);

@@ -81,8 +81,9 @@ export class EntryReader {
     const found = classes.get(reader.u8());
     if (found === undefined) throw new WireError("OutOfRange");
     const bits = reader.u8();
-    if ((bits & ~BITS) !== 0 || (bits & (OWNED | TEAM)) === (OWNED | TEAM))
+    if ((bits & ~BITS) !== 0 || (bits & (OWNED | TEAM)) === (OWNED | TEAM)) {
       throw new WireError("ReservedBits");
+    }
     const parent = (bits & ATTACHED) !== 0 ? reader.u16() : null;
     const origin = (bits & ORIGIN) !== 0 ? readOrigin(reader) : NO_ORIGIN;
     const { record } = this;
@@ -145,12 +146,9 @@ export class EntryReader {
       this.contents.push(content);
     } else {
       const isTransform = field.kind === "position" || field.kind === "rotation";
-      readValue(
-        field,
-        this.block,
-        isTransform ? this.record.scale : this.words,
-        isTransform ? 0 : field.first,
-      );
+      // Those are in the record; here they are read only to be refused in the right order.
+      if (isTransform) readValue(field, this.block, new Int32Array(4), 0);
+      else readValue(field, this.block, this.words, field.first);
       if (isTransform) throw new WireError("InvalidField");
     }
     this.isTold[field.index] = true;

@@ -49,8 +49,9 @@ export class SnapshotHeader {
   read(reader) {
     this.tick = reader.u16();
     const flags = reader.u8();
-    if ((flags & RESERVED) !== 0 || (flags & (AGE | OLDER_AGE)) === OLDER_AGE)
+    if ((flags & RESERVED) !== 0 || (flags & (AGE | OLDER_AGE)) === OLDER_AGE) {
       throw new WireError("ReservedBits");
+    }
     this.hasLeaves = (flags & LEAVES) !== 0;
     this.hasEnters = (flags & ENTERS) !== 0;
     this.hasUpdates = (flags & UPDATES) !== 0;

@@ -148,8 +148,9 @@ export function readInputs(message, byteLength, near) {
   if (count === 0 || count > INPUTS_MAX) throw new WireError("OutOfRange");
   const rest = new BitReader(message, reader.at);
   const inputs = [readInput(rest, byteLength)];
-  while (inputs.length < count)
+  while (inputs.length < count) {
     inputs.push(rest.bool() ? inputs[inputs.length - 1] : readInput(rest, byteLength));
+  }
   rest.finish();
   return { newest, view, inputs };
 }

@@ -134,8 +134,9 @@ export class UpdateReader {
     const older = olderAt + first;
     const hasLine = line !== null && states[older + 3] === 0;
     const isFromLine = place !== PLACE_FROM_NEWER;
-    if (!hasWords(form) || states[newer + 3] !== 0 || (isFromLine && !hasLine))
+    if (!hasWords(form) || states[newer + 3] !== 0 || (isFromLine && !hasLine)) {
       throw new WireError("InvalidCode");
+    }
     let folds = 0;
     for (let axis = 0; axis < 3; axis++) {
       const rise = (states[newer + axis] - states[older + axis]) | 0;

@@ -50,8 +50,8 @@ impl Room {
         let queue_packets_max = self.config.health.queue_packets_max;
         let Room { replica, seats, unfit, .. } = self;
         for (player, seat) in seats.iter_mut() {
-            let Some(stats) = seat.peer.and_then(|peer| telling.endpoint.stats(peer)) else { continue };
-            let mut measured = Measured::from(&stats);
+            let Some(pulse) = seat.peer.and_then(|peer| telling.endpoint.pulse(peer)) else { continue };
+            let mut measured = Measured::from(&pulse);
             if seat.is_held {
                 // A stream that takes nothing: what waits below the connection is not among what waits in it.
                 measured.queue_packets = measured.queue_packets.max(queue_packets_max + 1);
@@ -81,8 +81,8 @@ impl Room {
             }
             let limit =
                 if telling.bytes_per_second_max == 0 { u64::MAX } else { telling.bytes_per_second_max };
-            let rate = stats.rate_bytes_per_second.min(limit);
-            let budget = budget_bytes(rate, interval, stats.pending_bytes);
+            let rate = pulse.rate_bytes_per_second.min(limit);
+            let budget = budget_bytes(rate, interval, pulse.pending_bytes);
             replica.select(seat.replica, seat.packed.stretch(budget));
         }
         replica.encode();

@@ -133,8 +133,9 @@ export class Fields {
    * @param {FieldValue} value
    */
   #push(name, value) {
-    if (this.values.length === FIELDS_MAX)
+    if (this.values.length === FIELDS_MAX) {
       throw new RangeError(`a state describes at most ${FIELDS_MAX} fields`);
+    }
     this.names.push(name);
     this.values.push(value);
   }

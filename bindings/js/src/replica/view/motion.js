@@ -170,8 +170,9 @@ export class Motions {
     for (let row = 0; row < this.count; row++) {
       const flag = flags[row];
       if ((flag & EMPTY) !== 0) continue;
-      if ((flag & CHANGED) !== 0 || ((flag & OPEN) !== 0 && this.#isKnownToRest(row)))
+      if ((flag & CHANGED) !== 0 || ((flag & OPEN) !== 0 && this.#isKnownToRest(row))) {
         this.#adjust(row, shownTime);
+      }
       const at = row * SEGMENT;
       if (time < segments[at + START] || time >= segments[at + END]) this.#enterSegment(row, time);
       if ((flags[row] & EASING) !== 0) {
@@ -234,8 +235,9 @@ export class Motions {
     hold(segments, at, knots, before, knots[before + TIME], Infinity, HELD);
     if (!this.#isKnownToRest(row)) {
       this.flags[row] |= OPEN;
-      if (this.#findVelocity(row))
+      if (this.#findVelocity(row)) {
         beyond(segments, at, knots, before, this.velocity, this.extrapolation * 1e-6);
+      }
     }
     rings.measure(row, count - 1);
     segments[at + SPEED] = rings.speed;

@@ -154,8 +154,9 @@ export class Rings {
       const before = this.at(row, placed - 1);
       knots[at + JUMP] = Math.max(knots[at + JUMP], knots[before + JUMP]);
       this.#setMotionStart(row, placed, silence);
-      if (number === count && knots[before + IN_FULL] === 0)
+      if (number === count && knots[before + IN_FULL] === 0) {
         this.#learnInterval(row, time - knots[before + TIME]);
+      }
     }
     if (placed + 1 === this.count[row]) return NEWEST;
     this.#setMotionStart(row, placed + 1, silence);

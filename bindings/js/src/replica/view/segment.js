@@ -94,8 +94,9 @@ export function between(segments, at, knots, before, after, hasJump) {
   const [start, end] = [knots[before + TIME], knots[after + TIME]];
   hold(segments, at, knots, before, start, end, BETWEEN);
   if (hasJump) return;
-  for (let axis = 0; axis < 3; axis++)
+  for (let axis = 0; axis < 3; axis++) {
     way[axis] = knots[after + POSITION + axis] - knots[before + POSITION + axis];
+  }
   const from = Math.min(Math.max(knots[after + MOTION_FROM], start), end - 1);
   const seconds = (end - from) * 1e-6;
   const isCurved = from === start && findTangents(knots, before, after, seconds);
@@ -108,11 +109,11 @@ export function between(segments, at, knots, before, after, hasJump) {
   }
   const arc = arcRadians(knots, before + ROTATION, knots, after + ROTATION);
   let dot = 0;
-  for (let part = 0; part < 4; part++)
+  for (let part = 0; part < 4; part++) {
     dot += knots[before + ROTATION + part] * knots[after + ROTATION + part];
-  if (dot < 0)
-    for (let part = 0; part < 4; part++) segments[at + Q1 + part] = -knots[after + ROTATION + part];
-  else for (let part = 0; part < 4; part++) segments[at + Q1 + part] = knots[after + ROTATION + part];
+  }
+  const sign = dot < 0 ? -1 : 1;
+  for (let part = 0; part < 4; part++) segments[at + Q1 + part] = sign * knots[after + ROTATION + part];
   const fastest = Math.max(
     length3(way[0], way[1], way[2]),
     isCurved ? length3(tangents[0], tangents[1], tangents[2]) : 0,

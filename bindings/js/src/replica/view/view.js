@@ -166,8 +166,9 @@ export class View {
     const { slots, motions } = this.objects;
     for (let row = 0; row < slots.length; row++) {
       const alias = this.seats[slots[row]];
-      if (alias !== NOBODY && motions.sourceOf(row) >= 0)
+      if (alias !== NOBODY && motions.sourceOf(row) >= 0) {
         callback(alias, this.objects.putWorld(row, this.pose));
+      }
     }
   }
 
@@ -247,8 +248,9 @@ export class View {
     const velocity = object.putVelocity(states.wordsAt(row), this.velocity) ? this.velocity : null;
     while (this.seats.length <= slot) this.seats.push(NOBODY);
     if (!this.#isSeated(alias)) this.objects.remove(slot);
-    if (this.leaving.length > 0)
+    if (this.leaving.length > 0) {
       this.leaving = this.leaving.filter((leaving) => slotOf(leaving.alias) !== slot);
+    }
     this.seats[slot] = alias;
     this.objects.enter(slot, object.parent);
     if (isInFull) this.objects.noteEntry(slot, time);
