@@ -343,16 +343,18 @@ impl Room {
 
     fn send_to_each(&mut self, call: &mut Waiting, is_last: bool) {
         let is_patient = !is_last && self.is_waiting_for_objects(call);
+        let age_ticks = self.replica.tick().0.wrapping_sub(call.made.0);
         let Room { calls, seats, replica, outbox, .. } = self;
         let Calls { recipients, args, named, translated, frame, .. } = calls;
         let args = args.get(call.args.clone()).unwrap_or_default();
         let mut kept = call.recipients.start;
         for place in call.recipients.clone() {
             let Some(&player) = recipients.get(place) else { break };
-            let Some((seat, peer)) = seats.get(&player).and_then(|seat| Some((seat.replica, seat.peer?)))
-            else {
-                continue;
-            };
+            let Some(sitting) = seats.get(&player) else { continue };
+            let Some(peer) = sitting.peer else { continue };
+            let seat = sitting.replica;
+            // Whoever was just welcomed is shown nothing before it says that it is ready for that.
+            let is_patient = is_patient || !(is_last || sitting.is_viewing || age_ticks > WAIT_TICKS_MAX);
             let is_unseen = |object: &ObjectIndex| replica.alias_of(seat, *object).is_none();
             if is_patient
                 && call.object.iter().chain(&call.seeing).chain(named.range(&call.named)).any(is_unseen)
