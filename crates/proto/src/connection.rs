@@ -30,7 +30,7 @@ use crate::receive::ReceiveWindow;
 use crate::redundancy::{BlockHistory, BlockStore};
 use crate::sent::{Carried, Loss, SentPackets};
 use crate::state::State;
-use crate::stats::{Counters, Stats};
+use crate::stats::{Counters, Pulse, Stats};
 use outbox::Outbox;
 use path::PathProbe;
 
@@ -287,22 +287,35 @@ impl Connection {
         self.outbox.pending_on(channel)
     }
 
-    pub fn stats(&self) -> Stats {
+    pub fn pulse(&self) -> Pulse {
         let rtt = self.rate.rtt();
-        Stats {
-            counters: self.counters,
+        Pulse {
             rtt: self.smoothed_rtt(),
             rtt_min: rtt.min().unwrap_or_default(),
             jitter: rtt.jitter(),
             loss_per_mille: self.rate.loss().per_mille(),
             rate_bytes_per_second: self.rate.rate(),
-            bandwidth_bytes_per_second: self.rate.estimate(),
             pending_bytes: self.outbox.pending_bytes(),
+            last_received: self.last_received,
+        }
+    }
+
+    pub fn stats(&self) -> Stats {
+        let pulse = self.pulse();
+        Stats {
+            counters: self.counters,
+            rtt: pulse.rtt,
+            rtt_min: pulse.rtt_min,
+            jitter: pulse.jitter,
+            loss_per_mille: pulse.loss_per_mille,
+            rate_bytes_per_second: pulse.rate_bytes_per_second,
+            bandwidth_bytes_per_second: self.rate.estimate(),
+            pending_bytes: pulse.pending_bytes,
             waiting_bytes: self.receivers.iter().map(Receiver::waiting_bytes).sum(),
             packets_in_flight: self.sent.in_flight(),
             queue_depth: self.events.len(),
             queue_pressure_events: self.events.pressure_events(),
-            last_received: self.last_received,
+            last_received: pulse.last_received,
         }
     }
 

@@ -44,7 +44,7 @@ use crate::packet::packet_type;
 use crate::pool::BufferPool;
 use crate::reason::DisconnectReason;
 use crate::state::State;
-use crate::stats::Stats;
+use crate::stats::{Pulse, Stats};
 use crate::validate::Rejections;
 use listener::{Listener, Reply};
 use resume::TokenDigest;
@@ -274,6 +274,11 @@ impl Endpoint {
     /// What was measured of a peer.
     pub fn stats(&self, peer: PeerId) -> Option<Stats> {
         self.connection(peer).map(Connection::stats)
+    }
+
+    /// What of that matters for how much to send.
+    pub fn pulse(&self, peer: PeerId) -> Option<Pulse> {
+        self.connection(peer).map(Connection::pulse)
     }
 
     /// The smoothed round trip to a peer; zero before the first sample.

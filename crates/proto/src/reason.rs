@@ -1,35 +1,6 @@
 //! Why a connection was refused or ended. The codes are on the wire and never change their meaning.
 
-macro_rules! reasons {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $code:literal, $text:literal;)* }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$doc])* $variant,)* }
-
-        impl $name {
-            /// The code on the wire.
-            pub const fn code(self) -> u8 {
-                match self { $($name::$variant => $code,)* }
-            }
-
-            /// The reason behind a code; `None` for codes that this version does not know.
-            pub const fn from_code(code: u8) -> Option<$name> {
-                match code { $($code => Some($name::$variant),)* _ => None }
-            }
-
-            /// Every reason, in the order of its code.
-            pub const ALL: &[$name] = &[$($name::$variant,)*];
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str(match self { $($name::$variant => $text,)* })
-            }
-        }
-    };
-}
-
-reasons! {
+netloom_wire::codes! {
     /// Why a server does not accept a connection.
     RejectReason {
         /// The wire versions differ.
@@ -49,7 +20,7 @@ reasons! {
     }
 }
 
-reasons! {
+netloom_wire::codes! {
     /// Why a connection ended.
     DisconnectReason {
         /// The local or remote user asked for it.

@@ -31,6 +31,25 @@ pub struct Counters {
     pub packets_refused: u64,
 }
 
+/// What of a connection matters to who decides how much to send: all that is asked for at every snapshot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pulse {
+    /// The smoothed round trip; zero before the first sample.
+    pub rtt: Micros,
+    /// The least round trip of the last ten seconds.
+    pub rtt_min: Micros,
+    /// How much the round trip varies.
+    pub jitter: Micros,
+    /// Recent loss, in thousandths.
+    pub loss_per_mille: u32,
+    /// Bytes per second that may be sent now.
+    pub rate_bytes_per_second: u64,
+    /// Bytes that wait to be sent or acknowledged, over all channels.
+    pub pending_bytes: usize,
+    /// When the last valid packet arrived.
+    pub last_received: Micros,
+}
+
 /// The state of a connection at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {

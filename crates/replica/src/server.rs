@@ -35,6 +35,7 @@ mod peer;
 pub mod phases;
 pub mod priority;
 pub mod rewind;
+mod runs;
 mod slots;
 mod wanted;
 

@@ -14,7 +14,7 @@ pub struct SettingError {
 
 impl SettingError {
     /// Refuses `value` unless it lies within `range`, which NaN never does.
-    pub(crate) fn check<T: PartialOrd + ToString>(
+    pub fn check<T: PartialOrd + ToString>(
         field: &'static str,
         value: T,
         range: std::ops::RangeInclusive<T>,

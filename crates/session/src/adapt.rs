@@ -51,8 +51,8 @@ use netloom_proto::Redundancy;
 use netloom_wire::Micros;
 
 use crate::measured::{Measured, Smoothed};
-use crate::setting::{SettingError, check};
 use ladder::Ladder;
+use netloom_replica::SettingError;
 pub use share::share;
 
 /// How much of its updates a peer gets.
@@ -177,9 +177,19 @@ impl AdaptConfig {
     /// Reports the first field that is out of its range.
     pub fn check(&self) -> Result<(), SettingError> {
         let [loss_some, loss_much] = self.rate_loss_per_mille;
-        check("rate_loss_per_mille[0]", loss_some, 1..=1_000, "1 to 1,000")?;
-        check("rate_loss_per_mille[1]", loss_much, loss_some..=1_000, "rate_loss_per_mille[0] to 1,000")?;
-        check("redundancy_loss_per_mille", self.redundancy_loss_per_mille, 1..=1_000, "1 to 1,000")?;
+        SettingError::check("rate_loss_per_mille[0]", loss_some, 1..=1_000, "1 to 1,000")?;
+        SettingError::check(
+            "rate_loss_per_mille[1]",
+            loss_much,
+            loss_some..=1_000,
+            "rate_loss_per_mille[0] to 1,000",
+        )?;
+        SettingError::check(
+            "redundancy_loss_per_mille",
+            self.redundancy_loss_per_mille,
+            1..=1_000,
+            "1 to 1,000",
+        )?;
         let delays = [
             ("rate_queueing[0]", self.rate_queueing[0]),
             ("rate_queueing[1]", self.rate_queueing[1]),
@@ -187,12 +197,22 @@ impl AdaptConfig {
             ("interpolation_jitter", self.interpolation_jitter),
         ];
         for (field, delay) in delays {
-            check(field, delay.0, 1_000..=10_000_000, "1,000 to 10,000,000 microseconds")?;
+            SettingError::check(field, delay.0, 1_000..=10_000_000, "1,000 to 10,000,000 microseconds")?;
         }
         let windows = self.prediction_windows;
-        check("prediction_windows[0]", windows[0].0, 1_000..=5_000_000, "1,000 to 5,000,000 microseconds")?;
-        check("prediction_windows[1]", windows[1].0, 1_000..=5_000_000, "1,000 to 5,000,000 microseconds")?;
-        check(
+        SettingError::check(
+            "prediction_windows[0]",
+            windows[0].0,
+            1_000..=5_000_000,
+            "1,000 to 5,000,000 microseconds",
+        )?;
+        SettingError::check(
+            "prediction_windows[1]",
+            windows[1].0,
+            1_000..=5_000_000,
+            "1,000 to 5,000,000 microseconds",
+        )?;
+        SettingError::check(
             "interpolation_delays[1]",
             self.interpolation_delays[1].0,
             0..=500_000,
@@ -204,12 +224,22 @@ impl AdaptConfig {
             ("interpolation_delays[0]", self.interpolation_delays, "at most interpolation_delays[1]"),
         ];
         for (field, [lower, upper], allowed) in pairs {
-            check(field, lower.0, 0..=upper.0, allowed)?;
+            SettingError::check(field, lower.0, 0..=upper.0, allowed)?;
         }
-        check("smoothing", self.smoothing.0, 0..=60_000_000, "0 to 60,000,000 microseconds")?;
-        check("worsen_hold", self.worsen_hold.0, 0..=60_000_000, "0 to 60,000,000 microseconds")?;
-        check("recover_hold", self.recover_hold.0, 0..=600_000_000, "0 to 600,000,000 microseconds")?;
-        check("recover_percent", self.recover_percent, 1..=100, "1 to 100")
+        SettingError::check("smoothing", self.smoothing.0, 0..=60_000_000, "0 to 60,000,000 microseconds")?;
+        SettingError::check(
+            "worsen_hold",
+            self.worsen_hold.0,
+            0..=60_000_000,
+            "0 to 60,000,000 microseconds",
+        )?;
+        SettingError::check(
+            "recover_hold",
+            self.recover_hold.0,
+            0..=600_000_000,
+            "0 to 600,000,000 microseconds",
+        )?;
+        SettingError::check("recover_percent", self.recover_percent, 1..=100, "1 to 100")
     }
 }
 
@@ -227,7 +257,7 @@ impl AdaptConfig {
 /// }
 /// assert_eq!(adapt.quality().rate, RateLevel::Half);
 /// assert_eq!(adapt.quality().bytes_per_second(256 * 1024), 128 * 1024);
-/// # Ok::<(), netloom_session::setting::SettingError>(())
+/// # Ok::<(), netloom_replica::SettingError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Adapt {

@@ -306,7 +306,8 @@ impl<I: Input> Client<I> {
         self.endpoint.begin_tick(now);
         self.receive(now);
         self.try_again(now);
-        let measured = self.stats().map(|stats| Measured::from(&stats));
+        let pulse = self.peer.and_then(|peer| self.endpoint.pulse(peer));
+        let measured = pulse.map(|pulse| Measured::from(&pulse));
         let Some(seat) = &mut self.seat else { return };
         seat.advance(now, measured, &mut self.inputs);
         if let Some(peer) = self.peer {

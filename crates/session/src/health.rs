@@ -36,7 +36,7 @@ use netloom_proto::DisconnectReason;
 use netloom_wire::Micros;
 
 use crate::measured::{Measured, Smoothed};
-use crate::setting::{SettingError, check};
+use netloom_replica::SettingError;
 
 /// The most that the time between two updates counts for.
 pub const UPDATE_GAP_MAX: Micros = Micros::from_secs(1);
@@ -74,17 +74,22 @@ impl Default for HealthConfig {
 impl HealthConfig {
     /// Reports the first field that is out of its range.
     pub fn check(&self) -> Result<(), SettingError> {
-        check("rtt_max", self.rtt_max.0, 10_000..=60_000_000, "10,000 to 60,000,000 microseconds")?;
-        check("queue_packets_max", self.queue_packets_max, 1..=1_000_000, "1 to 1,000,000")?;
-        check(
+        SettingError::check(
+            "rtt_max",
+            self.rtt_max.0,
+            10_000..=60_000_000,
+            "10,000 to 60,000,000 microseconds",
+        )?;
+        SettingError::check("queue_packets_max", self.queue_packets_max, 1..=1_000_000, "1 to 1,000,000")?;
+        SettingError::check(
             "silence_max",
             self.silence_max.0,
             100_000..=600_000_000,
             "100,000 to 600,000,000 microseconds",
         )?;
-        check("sustained", self.sustained.0, 0..=600_000_000, "0 to 600,000,000 microseconds")?;
-        check("grace", self.grace.0, 0..=600_000_000, "0 to 600,000,000 microseconds")?;
-        check("smoothing", self.smoothing.0, 0..=60_000_000, "0 to 60,000,000 microseconds")
+        SettingError::check("sustained", self.sustained.0, 0..=600_000_000, "0 to 600,000,000 microseconds")?;
+        SettingError::check("grace", self.grace.0, 0..=600_000_000, "0 to 600,000,000 microseconds")?;
+        SettingError::check("smoothing", self.smoothing.0, 0..=60_000_000, "0 to 60,000,000 microseconds")
     }
 }
 

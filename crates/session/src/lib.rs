@@ -43,7 +43,6 @@ pub mod replicated;
 pub mod room;
 pub mod rpc;
 pub mod server;
-pub mod setting;
 mod text;
 pub mod validate;
 

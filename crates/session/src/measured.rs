@@ -1,6 +1,6 @@
 //! What is known of one connection at one moment, as far as sessions act on it.
 
-use netloom_proto::Stats;
+use netloom_proto::Pulse;
 use netloom_proto::limits::DATAGRAM_MAX;
 use netloom_wire::Micros;
 
@@ -28,15 +28,15 @@ impl Measured {
     }
 }
 
-impl From<&Stats> for Measured {
-    fn from(stats: &Stats) -> Measured {
+impl From<&Pulse> for Measured {
+    fn from(pulse: &Pulse) -> Measured {
         Measured {
-            rtt: stats.rtt,
-            rtt_min: stats.rtt_min,
-            jitter: stats.jitter,
-            loss_per_mille: stats.loss_per_mille,
-            queue_packets: stats.pending_bytes.div_ceil(DATAGRAM_MAX),
-            last_received: stats.last_received,
+            rtt: pulse.rtt,
+            rtt_min: pulse.rtt_min,
+            jitter: pulse.jitter,
+            loss_per_mille: pulse.loss_per_mille,
+            queue_packets: pulse.pending_bytes.div_ceil(DATAGRAM_MAX),
+            last_received: pulse.last_received,
         }
     }
 }
@@ -86,13 +86,13 @@ mod tests {
 
     #[test]
     fn the_queue_is_counted_in_packets_and_distance_is_no_queueing() {
-        let stats = Stats {
+        let pulse = Pulse {
             rtt: Micros(260_000),
             rtt_min: Micros(250_000),
             pending_bytes: 1_201,
-            ..Stats::default()
+            ..Pulse::default()
         };
-        let measured = Measured::from(&stats);
+        let measured = Measured::from(&pulse);
         assert_eq!((measured.queue_packets, measured.queueing()), (2, Micros(10_000)));
     }
 

@@ -15,7 +15,7 @@ mod hall;
 use std::net::{IpAddr, SocketAddr};
 
 use netloom_proto::{
-    ConfigError, DisconnectReason, Endpoint, Event, PeerId, Rejections, State, Stats, Transmit,
+    ConfigError, DisconnectReason, Endpoint, Event, PeerId, Pulse, Rejections, State, Stats, Transmit,
 };
 use netloom_wire::Micros;
 
@@ -172,6 +172,11 @@ impl Server {
     /// What was measured of a player's connection.
     pub fn stats_of(&self, player: PlayerId) -> Option<Stats> {
         self.endpoint.stats(self.peer_of(player)?)
+    }
+
+    /// What of that matters for how much to send.
+    pub fn pulse_of(&self, player: PlayerId) -> Option<Pulse> {
+        self.endpoint.pulse(self.peer_of(player)?)
     }
 
     /// Where a player's packets go.

@@ -122,10 +122,14 @@ impl<'a> BitWriter<'a> {
 
     /// Appends the first `bit_count` bits of `bytes`, which hold a run that was encoded before.
     pub fn append_slice(&mut self, bytes: &[u8], bit_count: usize) {
-        let Some(mut source) = BitReader::with_bit_len(bytes, bit_count) else {
+        if bit_count.div_ceil(8) > bytes.len() {
             self.fail(WriteError::OutOfRange);
             return;
-        };
+        }
+        let words = self.append_words(bytes, bit_count / 64);
+        let rest =
+            bytes.get(words * 8..).and_then(|rest| BitReader::with_bit_len(rest, bit_count - words * 64));
+        let Some(mut source) = rest else { return };
         loop {
             let count = source.remaining_bits().min(STORE_BITS_MAX as usize) as u32;
             match source.read_bits(count) {
@@ -133,6 +137,29 @@ impl<'a> BitWriter<'a> {
                 _ => return,
             }
         }
+    }
+
+    /// Appends words of 64 bits, at most so many, while there is room for one and a byte; returns how many.
+    #[inline]
+    fn append_words(&mut self, bytes: &[u8], words: usize) -> usize {
+        if self.fault.is_some() {
+            return 0;
+        }
+        let (mut byte, mut pending) = (self.byte, self.pending);
+        let mut appended = 0;
+        for word in bytes.as_chunks::<8>().0.iter().take(words) {
+            let room = self.buffer.get_mut(byte..).and_then(|room| room.first_chunk_mut::<9>());
+            let Some([slot @ .., after]) = room else { break };
+            let word = u64::from_le_bytes(*word);
+            *slot = (pending | word << self.pending_count).to_le_bytes();
+            // In two shifts, because nothing may be left over, and 64 is no distance to shift by.
+            pending = word >> 1 >> (63 - self.pending_count);
+            *after = pending as u8;
+            byte += 8;
+            appended += 1;
+        }
+        (self.byte, self.pending) = (byte, pending);
+        appended
     }
 
     /// Writes one bit.

@@ -51,6 +51,7 @@
 pub mod bits;
 pub mod bytes;
 pub mod classic;
+pub mod codes;
 pub mod delta;
 pub mod entropy;
 pub mod error;

@@ -37,10 +37,10 @@ pub fn rows(options: &Options) -> Result<Vec<Row>, BenchError> {
     let server = lockstep.server().server();
     let player = server.rooms().flat_map(|room| room.players()).map(|player| player.id).next();
     let player = player.ok_or_else(|| refused("nobody is here"))?;
-    let stats = server.stats_of(player).ok_or_else(|| refused("somebody has no connection"))?;
-    let mut peers = Peers::new(server, stats.last_received)?;
+    let pulse = server.pulse_of(player).ok_or_else(|| refused("somebody has no connection"))?;
+    let mut peers = Peers::new(server, pulse.last_received)?;
     let mut adapt = Adapt::new(AdaptConfig::default()).map_err(refused)?;
-    let (measured, mut adapt_now) = (Measured::from(&stats), stats.last_received);
+    let (measured, mut adapt_now) = (Measured::from(&pulse), pulse.last_received);
     let (mut native, mut scripts) = (Calls::new(Handler::Native)?, Calls::new(Handler::Script)?);
     let ns = interleaved(
         options.batches,
@@ -103,8 +103,8 @@ impl Peers<'_> {
 
     fn look_after_health(&mut self) {
         for (player, health) in &mut self.health {
-            let Some(stats) = self.server.stats_of(*player) else { continue };
-            let found = health.update(black_box(self.now), &Measured::from(&stats));
+            let Some(pulse) = self.server.pulse_of(*player) else { continue };
+            let found = health.update(black_box(self.now), &Measured::from(&pulse));
             self.unfit += u64::from(found.is_some());
         }
     }

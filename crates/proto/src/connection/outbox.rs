@@ -114,7 +114,11 @@ impl Outbox {
     }
 
     pub fn pending_bytes(&self) -> usize {
-        self.senders.iter().map(Sender::pending_bytes).sum()
+        // What is neither due nor unacknowledged has nothing waiting, and need not be asked.
+        let waiting = in_turn(0, self.active | self.unacked);
+        let pending_bytes = waiting.map(|index| self.pending_on(index as u8)).sum();
+        debug_assert_eq!(pending_bytes, self.senders.iter().map(Sender::pending_bytes).sum::<usize>());
+        pending_bytes
     }
 
     /// Whether a reliable message is not acknowledged yet.

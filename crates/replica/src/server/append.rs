@@ -16,6 +16,7 @@ use super::cache::{Cache, Code, Encoder, Present};
 use super::page::place;
 use super::peer::Peer;
 use super::priority::Cadence;
+use super::runs::{RunKey, Runs};
 use super::wanted::{Found, Key};
 use crate::bits::ones;
 use crate::codec::{Codes, SmallCode, gap_code};
@@ -64,11 +65,13 @@ pub(super) struct Scribe {
     pub written: Written,
     /// The rows that the pairs of one peer were found to have.
     rows: Found,
+    runs: Runs,
 }
 
 impl Scribe {
     pub fn new(arena_bytes: usize) -> Scribe {
-        Scribe { encoder: Encoder::new(0, arena_bytes), written: Written::default(), rows: Found::default() }
+        let encoder = Encoder::new(0, arena_bytes);
+        Scribe { encoder, written: Written::default(), rows: Found::default(), runs: Runs::default() }
     }
 }
 
@@ -207,6 +210,7 @@ impl Appending<'_> {
         let is_common = peer.held.common.ages(tick) == Some((key.newer_age, key.older_age));
         let mut baselines = Baselines::new(Some(common));
         scribe.rows.begin(peer.held.kinds());
+        scribe.runs.reserve(peer.held.pages.len());
         let (mut next, mut count, mut is_full) = (0u32, 0, false);
         let mut from = 0;
         while let Some(at) = peer.held.pages.next_busy(from).filter(|_| !is_full) {
@@ -218,7 +222,14 @@ impl Appending<'_> {
                 // Those up to the next one that has other baselines go in one go.
                 let others = waiting & !shared;
                 let run = waiting & (others & others.wrapping_neg()).wrapping_sub(1);
-                let left = self.write_run(run, at, peer.held.pages.objects(at), row, &mut next, &mut writer);
+                let after = next.wrapping_sub(at as u32 * 64);
+                let names =
+                    if run & !page.own == 0 { Names::Own } else { Names::Of(peer.held.pages.objects(at)) };
+                let run_key = RunKey { tick, baselines: key, slots: run, after };
+                let left = self.write_run(run_key, at, names, row, &mut scribe.runs, &mut writer);
+                if run != left {
+                    next = at as u32 * 64 + 64 - (run & !left).leading_zeros();
+                }
                 waiting &= left | !run;
                 if left == 0 && others == 0 {
                     break;
@@ -255,25 +266,48 @@ impl Appending<'_> {
     }
 
     /// Writes the updates of some slots of a page that have the common baselines, as far as they are short and there is
-    /// room; returns those that are left. `next` is the slot after the one that was written last.
+    /// room; returns those that are left.
     #[inline]
     fn write_run(
         &self,
-        slots: u64,
+        run: RunKey,
         at: usize,
-        objects: &[u32; 64],
+        names: Names<'_>,
         row: &[u64],
-        next: &mut u32,
+        runs: &mut Runs,
         writer: &mut BitWriter<'_>,
     ) -> u64 {
-        let base = at as u32 * 64;
-        let (mut left, mut after) = (slots, next.wrapping_sub(base));
+        let Names::Of(objects) = names else {
+            let codes = row.get(at * 64..).unwrap_or_default();
+            let code_of = |bit: usize| codes.get(bit).copied();
+            let put = |writer: &mut BitWriter<'_>| self.put_run(run, code_of, writer);
+            if run.is_long()
+                && let Some((bytes, bits)) = runs.find(at, run, |writer| put(writer) == 0)
+                && bits <= writer.remaining_bits()
+            {
+                writer.append_slice(bytes, bits);
+                return 0;
+            }
+            return put(writer);
+        };
+        self.put_run(run, |bit| row.get(objects[bit & 63] as usize).copied(), writer)
+    }
+
+    /// The same with the code of each slot.
+    #[inline]
+    fn put_run(
+        &self,
+        run: RunKey,
+        code_of: impl Fn(usize) -> Option<u64>,
+        writer: &mut BitWriter<'_>,
+    ) -> u64 {
+        let (mut left, mut after) = (run.slots, run.after);
         writer.append_many(std::iter::from_fn(|| {
             if left == 0 {
                 return None;
             }
             let bit = left.trailing_zeros();
-            let entry = *row.get(objects[bit as usize & 63] as usize)?;
+            let entry = code_of(bit as usize)?;
             let (prefix, prefix_length) = self.gaps.with_common(bit.wrapping_sub(after))?;
             let length = (entry >> SmallCode::BITS_MAX) as u32;
             if length.wrapping_sub(1) >= SmallCode::BITS_MAX - prefix_length {
@@ -283,7 +317,6 @@ impl Appending<'_> {
             after = bit + 1;
             Some((SmallCode(entry).bits() << prefix_length | prefix, prefix_length + length))
         }));
-        *next = base.wrapping_add(after);
         left
     }
 
@@ -350,6 +383,14 @@ impl Appending<'_> {
         }
         Outcome::Written
     }
+}
+
+/// Which objects the slots of a page name.
+#[derive(Clone, Copy)]
+enum Names<'a> {
+    /// Those of the same number.
+    Own,
+    Of(&'a [u32; 64]),
 }
 
 /// What became of an update.

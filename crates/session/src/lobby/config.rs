@@ -6,9 +6,9 @@ use super::{
     PLAYERS_MAX, SETTING_KEY_BYTES_MAX, SETTING_VALUE_BYTES_MAX, SETTINGS_MAX, SPECTATORS_MAX, TEAMS_MAX,
 };
 use crate::names::DuplicateNames;
-use crate::setting::{SettingError, check};
 use crate::text::{bytes_max, clean_line, clean_name};
 use crate::validate::RateRule;
+use netloom_replica::SettingError;
 
 /// Who may change settings, start and kick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,23 +122,28 @@ impl LobbyConfig {
 
     /// Reports the first field that is out of its range.
     pub fn check(&self) -> Result<(), SettingError> {
-        check("players_max", self.players_max, 1..=PLAYERS_MAX, "1 to 64")?;
-        check("spectators_max", self.spectators_max, 0..=SPECTATORS_MAX, "0 to 64")?;
-        check("players_min", self.players_min, 1..=self.players_max, "1 to players_max")?;
-        check("teams", self.teams, 0..=TEAMS_MAX, "0 to 16")?;
-        check("team_players_max", self.team_players_max, 1..=PLAYERS_MAX, "1 to 64")?;
+        SettingError::check("players_max", self.players_max, 1..=PLAYERS_MAX, "1 to 64")?;
+        SettingError::check("spectators_max", self.spectators_max, 0..=SPECTATORS_MAX, "0 to 64")?;
+        SettingError::check("players_min", self.players_min, 1..=self.players_max, "1 to players_max")?;
+        SettingError::check("teams", self.teams, 0..=TEAMS_MAX, "0 to 16")?;
+        SettingError::check("team_players_max", self.team_players_max, 1..=PLAYERS_MAX, "1 to 64")?;
         if self.teams > 0 {
             let seats = self.teams * self.team_players_max;
-            check("players_max", self.players_max, 1..=seats, "at most teams × team_players_max")?;
+            SettingError::check(
+                "players_max",
+                self.players_max,
+                1..=seats,
+                "at most teams × team_players_max",
+            )?;
         }
-        check("countdown", self.countdown.0, 0..=600_000_000, "0 to 600,000,000 microseconds")?;
+        SettingError::check("countdown", self.countdown.0, 0..=600_000_000, "0 to 600,000,000 microseconds")?;
         self.chat.check()?;
         self.commands.check()?;
         self.check_settings()
     }
 
     fn check_settings(&self) -> Result<(), SettingError> {
-        check("settings.len()", self.settings.len(), 0..=SETTINGS_MAX, "at most 32")?;
+        SettingError::check("settings.len()", self.settings.len(), 0..=SETTINGS_MAX, "at most 32")?;
         for (place, rule) in self.settings.iter().enumerate() {
             let error =
                 |field, value: &str, allowed| SettingError { field, value: value.to_owned(), allowed };

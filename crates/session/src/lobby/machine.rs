@@ -11,9 +11,9 @@ use super::event::{LobbyEvent, Recipient};
 use super::refused::LobbyRefused;
 use super::state::{LobbyState, Member, Phase, Role};
 use crate::names::unique_name;
-use crate::setting::SettingError;
 use crate::text::{CHAT_CHARS_MAX, REASON_CHARS_MAX, clean_line};
 use crate::validate::ActionRate;
+use netloom_replica::SettingError;
 
 /// Events that wait to be polled, beyond which nothing is accepted that makes more of them.
 pub const EVENTS_WAITING_MAX: usize = 512;

@@ -1,33 +1,6 @@
 //! Reasons and kinds that are bytes on the wire, and their words.
 
-macro_rules! codes {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $code:literal, $text:literal;)* }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$doc])* $variant,)* }
-
-        impl $name {
-            /// The code on the wire.
-            pub const fn code(self) -> u8 {
-                match self { $($name::$variant => $code,)* }
-            }
-
-            /// What a code means; `None` for codes of a later version.
-            pub const fn from_code(code: u8) -> Option<$name> {
-                match code { $($code => Some($name::$variant),)* _ => None }
-            }
-
-            /// All of them.
-            pub const ALL: &[$name] = &[$($name::$variant,)*];
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str(match self { $($name::$variant => $text,)* })
-            }
-        }
-    };
-}
+use netloom_wire::codes;
 
 codes! {
     /// Why a client got no seat.

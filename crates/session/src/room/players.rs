@@ -10,8 +10,8 @@ use crate::channel::{CONTROL, ORDERED};
 use crate::game::{Candidate, PlayerId};
 use crate::message::{CHAT_BYTES_MAX, Refusal, ToClient, Welcome};
 use crate::names::{NameRefused, unique_name};
-use crate::setting::SettingError;
 use crate::text::{CHAT_CHARS_MAX, clean_line};
+use netloom_replica::SettingError;
 
 /// Somebody in a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

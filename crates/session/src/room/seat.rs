@@ -11,8 +11,8 @@ use crate::config::RoomConfig;
 use crate::health::Health;
 use crate::packed::Share;
 use crate::rpc::RpcTable;
-use crate::setting::SettingError;
 use crate::validate::{ActionRate, RateRule, Suspicion};
+use netloom_replica::SettingError;
 
 /// Snapshots of one tick to one peer: their numbers have so many bits.
 const PART_BITS: u32 = 6;

@@ -52,8 +52,8 @@ impl Room {
         let Room { replica, seats, unfit, outbox, .. } = self;
         for (player, seat) in seats.iter_mut() {
             let Some(peer) = seat.peer else { continue };
-            let Some(stats) = telling.endpoint.stats(peer) else { continue };
-            let mut measured = Measured::from(&stats);
+            let Some(pulse) = telling.endpoint.pulse(peer) else { continue };
+            let mut measured = Measured::from(&pulse);
             measured.queue_packets += outbox.backlog_bytes(peer).div_ceil(DATAGRAM_MAX);
             if seat.is_held {
                 // A stream that takes nothing: what waits below the connection is not among what waits in it.
@@ -85,8 +85,8 @@ impl Room {
             }
             let limit =
                 if telling.bytes_per_second_max == 0 { u64::MAX } else { telling.bytes_per_second_max };
-            let rate = stats.rate_bytes_per_second.min(limit);
-            let budget = budget_bytes(rate, interval, stats.pending_bytes);
+            let rate = pulse.rate_bytes_per_second.min(limit);
+            let budget = budget_bytes(rate, interval, pulse.pending_bytes);
             replica.select(seat.replica, seat.packed.stretch(budget));
         }
         outbox.forget_overflown();

@@ -3,7 +3,7 @@
 use netloom_wire::Tick;
 
 use super::reason::Reason;
-use crate::setting::{SettingError, check};
+use netloom_replica::SettingError;
 
 /// Kinds of actions that have a cooldown, at most.
 pub const ACTIONS_MAX: usize = 256;
@@ -23,7 +23,7 @@ pub struct ActionId(pub u16);
 /// assert_eq!(cooldowns.take(Tick(100), SHOT), Ok(()));
 /// assert_eq!(cooldowns.take(Tick(111), SHOT), Err(Reason::Cooldown));
 /// assert_eq!(cooldowns.take(Tick(112), SHOT), Ok(()));
-/// # Ok::<(), netloom_session::setting::SettingError>(())
+/// # Ok::<(), netloom_replica::SettingError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Cooldowns {
@@ -39,10 +39,10 @@ struct Action {
 impl Cooldowns {
     /// One action for each length of a cooldown in ticks, at most [`ACTIONS_MAX`]; zero has none.
     pub fn new(cooldowns_ticks: &[u32]) -> Result<Cooldowns, SettingError> {
-        check("cooldowns_ticks.len()", cooldowns_ticks.len(), 0..=ACTIONS_MAX, "at most 256")?;
+        SettingError::check("cooldowns_ticks.len()", cooldowns_ticks.len(), 0..=ACTIONS_MAX, "at most 256")?;
         // Half of the range of ticks, so that the age of an action is never mistaken.
         for ticks in cooldowns_ticks {
-            check("cooldowns_ticks[]", *ticks, 0..=1 << 30, "0 to 1,073,741,824")?;
+            SettingError::check("cooldowns_ticks[]", *ticks, 0..=1 << 30, "0 to 1,073,741,824")?;
         }
         let action = |ticks: &u32| Action { cooldown_ticks: *ticks, taken: None };
         Ok(Cooldowns { actions: cooldowns_ticks.iter().map(action).collect() })

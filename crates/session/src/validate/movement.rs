@@ -4,7 +4,7 @@ use netloom_wire::Micros;
 
 use super::account::Account;
 use super::reason::Reason;
-use crate::setting::{SettingError, check};
+use netloom_replica::SettingError;
 
 /// How an object may move that somebody else than the server moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,9 +25,24 @@ impl MovementRule {
 
     /// Reports the first field that is out of its range.
     pub fn check(&self) -> Result<(), SettingError> {
-        check("movement.speed_max", self.speed_max, f64::MIN_POSITIVE..=1e6, "above 0, to 1,000,000")?;
-        check("movement.tolerance_percent", self.tolerance_percent, 100..=1_000, "100 to 1,000")?;
-        check("movement.slack", self.slack.0, 1_000..=60_000_000, "1,000 to 60,000,000 microseconds")
+        SettingError::check(
+            "movement.speed_max",
+            self.speed_max,
+            f64::MIN_POSITIVE..=1e6,
+            "above 0, to 1,000,000",
+        )?;
+        SettingError::check(
+            "movement.tolerance_percent",
+            self.tolerance_percent,
+            100..=1_000,
+            "100 to 1,000",
+        )?;
+        SettingError::check(
+            "movement.slack",
+            self.slack.0,
+            1_000..=60_000_000,
+            "1,000 to 60,000,000 microseconds",
+        )
     }
 
     /// How long the way takes at the greatest speed with its tolerance.
@@ -51,7 +66,7 @@ impl MovementRule {
 /// assert_eq!(movement.check(Micros::from_millis(100), [0.5, 0.0, 0.0]), Ok(()));
 /// assert_eq!(movement.check(Micros::from_millis(200), [550.0, 0.0, 0.0]), Err(Reason::Teleport));
 /// assert_eq!(movement.position(), [0.5, 0.0, 0.0]);
-/// # Ok::<(), netloom_session::setting::SettingError>(())
+/// # Ok::<(), netloom_replica::SettingError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Movement {
@@ -67,7 +82,7 @@ impl Movement {
     pub fn new(rule: MovementRule, position: [f64; 3], now: Micros) -> Result<Movement, SettingError> {
         rule.check()?;
         for metres in position {
-            check("position", metres, f64::MIN..=f64::MAX, "finite metres")?;
+            SettingError::check("position", metres, f64::MIN..=f64::MAX, "finite metres")?;
         }
         let mut account = Account::new(1, rule.slack.0, now);
         account.spend(rule.slack.0);

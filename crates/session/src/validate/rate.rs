@@ -4,7 +4,7 @@ use netloom_wire::Micros;
 
 use super::account::Account;
 use super::reason::Reason;
-use crate::setting::{SettingError, check};
+use netloom_replica::SettingError;
 
 /// One action in the unit of the account: a microsecond earns as many of them as a second allows, so nothing is rounded.
 const ACTION: u64 = 1_000_000;
@@ -26,8 +26,8 @@ impl RateRule {
 
     /// Reports the first field that is out of its range.
     pub fn check(&self) -> Result<(), SettingError> {
-        check("rate.per_second", self.per_second, 1..=100_000, "1 to 100,000")?;
-        check("rate.burst", self.burst, 1..=100_000, "1 to 100,000")
+        SettingError::check("rate.per_second", self.per_second, 1..=100_000, "1 to 100,000")?;
+        SettingError::check("rate.burst", self.burst, 1..=100_000, "1 to 100,000")
     }
 }
 

@@ -14,7 +14,7 @@
 use netloom_wire::{Micros, Tick};
 
 use super::reason::{Reason, Rejected};
-use crate::setting::{SettingError, check};
+use netloom_replica::SettingError;
 
 /// Violations that are remembered one by one.
 pub const RECENT_MAX: usize = 16;
@@ -42,10 +42,20 @@ impl Default for SuspicionRule {
 impl SuspicionRule {
     /// Reports the first field that is out of its range.
     pub fn check(&self) -> Result<(), SettingError> {
-        check("suspicion.forgotten_per_second", self.forgotten_per_second, 0..=10_000, "0 to 10,000")?;
-        check("suspicion.warn_points", self.warn_points, 1..=1_000_000, "1 to 1,000,000")?;
+        SettingError::check(
+            "suspicion.forgotten_per_second",
+            self.forgotten_per_second,
+            0..=10_000,
+            "0 to 10,000",
+        )?;
+        SettingError::check("suspicion.warn_points", self.warn_points, 1..=1_000_000, "1 to 1,000,000")?;
         let kicks = self.warn_points..=1_000_000;
-        check("suspicion.kick_points", self.kick_points, kicks, "suspicion.warn_points to 1,000,000")
+        SettingError::check(
+            "suspicion.kick_points",
+            self.kick_points,
+            kicks,
+            "suspicion.warn_points to 1,000,000",
+        )
     }
 }
 

@@ -4,7 +4,7 @@ use netloom_wire::Micros;
 
 use super::account::Account;
 use super::reason::Reason;
-use crate::setting::{SettingError, check};
+use netloom_replica::SettingError;
 
 /// How far a client may be ahead of the server's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,12 @@ impl Default for TimeRule {
 impl TimeRule {
     /// Reports the first field that is out of its range.
     pub fn check(&self) -> Result<(), SettingError> {
-        check("time.slack", self.slack.0, 1_000..=10_000_000, "1,000 to 10,000,000 microseconds")
+        SettingError::check(
+            "time.slack",
+            self.slack.0,
+            1_000..=10_000_000,
+            "1,000 to 10,000,000 microseconds",
+        )
     }
 }
 
@@ -39,7 +44,7 @@ impl TimeRule {
 /// assert_eq!(budget.spend(Micros::ZERO, command), Ok(()));
 /// assert_eq!(budget.spend(Micros::ZERO, command), Err(Reason::TimeBudget));
 /// assert_eq!(budget.spend(Micros::from_millis(20), command), Ok(()));
-/// # Ok::<(), netloom_session::setting::SettingError>(())
+/// # Ok::<(), netloom_replica::SettingError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct TimeBudget {

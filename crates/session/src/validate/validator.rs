@@ -9,7 +9,7 @@ use super::rate::{ActionRate, RateRule};
 use super::reason::{Reason, Rejected};
 use super::suspicion::{Suspicion, SuspicionRule, Verdict};
 use super::time::{TimeBudget, TimeRule};
-use crate::setting::SettingError;
+use netloom_replica::SettingError;
 
 /// What is asked of every player of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Default for ValidatorConfig {
 /// assert!(player.check_action(now, step, ActionId(0)).is_ok());
 /// let rejected = player.check_action(now, step.next(), ActionId(0)).unwrap_err();
 /// assert_eq!((rejected.step, rejected.reason), (Tick(61), Reason::Cooldown));
-/// # Ok::<(), netloom_session::setting::SettingError>(())
+/// # Ok::<(), netloom_replica::SettingError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Validator {
