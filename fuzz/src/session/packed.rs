@@ -59,14 +59,11 @@ fn model(packed: &[u8]) -> Option<Vec<u8>> {
 
 /// A length of four bits, and the bytes that continue it.
 fn long(nibble: u8, mut rest: &[u8]) -> Option<(usize, &[u8])> {
-    let mut length = usize::from(nibble);
-    while nibble == 15 {
+    let (mut length, mut goes_on) = (usize::from(nibble), nibble == 15);
+    while goes_on {
         let (&byte, after) = rest.split_first()?;
         length += usize::from(byte);
-        rest = after;
-        if byte < 255 {
-            break;
-        }
+        (rest, goes_on) = (after, byte == 255);
     }
     Some((length, rest))
 }
