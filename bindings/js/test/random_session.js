@@ -1,0 +1,423 @@
+/**
+ * One random session against a real server, over a bad line: all that arrives is compared with what is true there, to the bit.
+ *
+ *   server                                       this client
+ *   busy: objects come, move, change, go         plays, calls and writes at random, and notes every state that arrives
+ *   still: the truth changes no more             waits until its world is the same, then writes and calls once more
+ *
+ * Everything random follows from the seed, the line's luck as well.
+ */
+
+import assert from "node:assert/strict";
+import { connect, defineProtocol, field } from "../src/node/index.js";
+import { eventually } from "./expect.js";
+import { Random } from "./random.js";
+import { Truth, wordDifferences } from "./truth.js";
+import { big, isTyped, randomArgument, randomProperty, single, singleHex } from "./typed.js";
+import { toHex } from "./vectors.js";
+
+/** Both ways. */
+const LINE = { latencyMs: 20, jitterMs: 15, lossPercent: 10, duplicatePercent: 3, reorderPercent: 5 };
+const ACT_MS = 40;
+/** Many sessions share the machine: a wait ends at once when it can, and late enough that only what never comes fails. */
+const WAIT_MS = 30_000;
+const WRITES_AT_REST = 12;
+const CALLS_AT_REST = 6;
+
+const INPUT = {
+  jump: field.bool(),
+  way: field.int(-1, 1),
+  aim: field.range(-180, 180, 0.5),
+  power: field.f32(),
+  mark: field.u64(),
+};
+
+/**
+ * A state that arrived: of what, at which tick, and what was held then.
+ * @typedef {object} Sighting
+ * @property {number} alias
+ * @property {number} tick
+ * @property {number} class
+ * @property {string} audience
+ * @property {number} profile
+ * @property {Int32Array} words
+ * @property {(Uint8Array | undefined)[] | null} contents if it was the newest
+ */
+
+/** @typedef {{ name: string, args: any[], typed: any[], alias: number | null }} SentCall */
+/** @typedef {{ alias: number, field: number, value: any }} SentWrite */
+
+/** See the module. */
+export class RandomSession {
+  /** How much was compared, by what it was. */
+  compared = { states: 0, words: 0, objects: 0, callsDown: 0, callsUp: 0, inputs: 0, writes: 0, properties: 0 };
+  #seed;
+  #servers;
+  #random;
+  #truth = new Truth();
+  /** What the server said, by what it is. @type {{ [what: string]: any[] }} */
+  #said = { open: [], call: [], set: [], input: [], write: [], called: [], still: [], error: [] };
+  /** @type {import("../src/index.js").Client} */
+  #client = /** @type {any} */ (null);
+  /** @type {Sighting[]} */
+  #sightings = [];
+  /** @type {{ alias: number, field: number, content: string }[]} */
+  #properties = [];
+  /** @type {string[]} */
+  #refused = [];
+  /** @type {any[]} */
+  #heard = [];
+  /** @type {SentCall[]} */
+  #calls = [];
+  /** @type {SentWrite[]} */
+  #writes = [];
+  /** @type {Map<number, any[]>} by step */
+  #inputs = new Map();
+
+  /**
+   * @param {number} seed
+   * @param {import("./random_servers.js").RandomServers} servers
+   */
+  constructor(seed, servers) {
+    this.#seed = seed;
+    this.#servers = servers;
+    this.#random = new Random(seed);
+  }
+
+  /** Plays it from the beginning to the end; throws at the first thing that is not as it should be. */
+  async run() {
+    this.#servers.open(this.#seed, (what, details) => {
+      if (what === "tick") this.#truth.handleTick(details);
+      else this.#said[what]?.push(details);
+    });
+    try {
+      await eventually(() => this.#said.open.length > 0, "the server is open", WAIT_MS);
+      await this.#connect();
+      await this.#play();
+      await this.#rest();
+      this.#check();
+    } finally {
+      await this.#client?.close();
+      this.#servers.close(this.#seed);
+    }
+    return this.compared;
+  }
+
+  get #about() {
+    return this.#said.open[0];
+  }
+
+  get #world() {
+    if (this.#ended !== null) throw this.#ended;
+    return /** @type {import("../src/replica/world.js").World} */ (this.#client.world);
+  }
+
+  async #connect() {
+    const { address, scheme, encryption, declaration } = this.#about;
+    const protocol = protocolOf(declaration);
+    const hex = (/** @type {bigint} */ hash) => hash.toString(16).padStart(16, "0");
+    assert.equal(hex(protocol.id), declaration.protocolId, "the protocol's id");
+    assert.equal(hex(protocol.schemaHash), declaration.schemaHash, "the hash of the objects");
+    assert.equal(hex(protocol.calls.hash()), declaration.callsHash, "the hash of the calls");
+    this.#client = await connect(scheme === "ws" ? `${address}/netloom` : address, {
+      protocol, encryption, input: (/** @type {number} */ step) => this.#act(step), lab: { ...LINE, seed: this.#seed },
+    });
+    this.#client.on("call", (call) => this.#heard.push(call));
+    this.#client.closed.then((error) => {
+      this.#ended = error;
+    });
+    this.#watch(this.#world);
+  }
+
+  /** Notes everything that the world takes in. @param {import("../src/replica/world.js").World} world */
+  #watch(world) {
+    const { handleSnapshot, pollProperty } = world;
+    world.handleSnapshot = (payload) => {
+      const newest = world.newest;
+      const isWhole = handleSnapshot.call(world, payload);
+      // A late one may build on states that went when its object was told anew: section 44 says that it ends there.
+      const isExcused = world.error === "MissingBaseline" && world.tick < newest;
+      if (!isWhole && !isExcused) this.#refused.push(`${world.error} at tick ${world.tick}, the newest being ${newest}`);
+      for (const { object, kind, tick } of world.changes) if (kind !== "left") this.#note(object, tick);
+      return isWhole;
+    };
+    world.pollProperty = () => {
+      const told = pollProperty.call(world);
+      if (told !== null) {
+        this.#properties.push({ alias: told.object.alias, field: told.field, content: toHex(told.object.content(told.field)) });
+      }
+      return told;
+    };
+  }
+
+  /**
+   * @param {import("../src/replica/object.js").WorldObject} object
+   * @param {number} tick
+   */
+  #note(object, tick) {
+    const { states, facts } = object;
+    const at = states.wordsAt(states.rowOf(tick));
+    this.#sightings.push({
+      alias: object.alias,
+      tick,
+      class: object.class.number,
+      audience: facts.audience,
+      profile: facts.profile,
+      words: states.rows.slice(at, at + states.wordCount),
+      contents: object.tick === tick ? object.contents.slice() : null,
+    });
+  }
+
+  /** What the player does in a step. @param {number} step */
+  #act(step) {
+    const random = this.#random;
+    const act = {
+      jump: random.chance(0.5), way: random.below(3) - 1, aim: (random.below(721) - 360) / 2, power: single(random), mark: big(random),
+    };
+    const known = [step, act.jump, act.way + 1, act.aim * 2 + 360, singleHex(act.power), String(act.mark)];
+    this.#inputs.set(step, known);
+    return act;
+  }
+
+  async #play() {
+    const timer = setInterval(() => {
+      if (!this.#client.canCall || this.#client.state !== "connected") return;
+      this.#call(null);
+      this.#write();
+    }, ACT_MS);
+    try {
+      await eventually(() => this.#said.still.length > 0, "the server is still", WAIT_MS);
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  /** The world comes to be the server's, and once more after the last writes. */
+  async #rest() {
+    await this.#agree("at rest");
+    this.#atRest = { writes: this.#writes.length, arrived: this.#said.write.length };
+    for (let count = 0; count < WRITES_AT_REST; count++) this.#write();
+    const objects = [...this.#client.objects()].filter(({ isInSight }) => isInSight);
+    for (let count = 0; count < CALLS_AT_REST; count++) this.#call(objects[this.#random.below(objects.length)] ?? null);
+    const { up, down } = this.#about.declaration;
+    const isReliable = (/** @type {any} */ { name }) => name !== up.unreliable && name !== down.unreliable;
+    const isThere = () => this.#heard.filter(isReliable).length >= this.#said.call.filter(isReliable).length
+      && this.#said.called.filter(isReliable).length >= this.#calls.filter(isReliable).length
+      && this.#said.write.length - this.#atRest.arrived >= this.#writes.length - this.#atRest.writes;
+    await eventually(isThere, "every reliable call and every write at rest has arrived", WAIT_MS)
+      .catch((error) => { throw new Error(`${error.message}: ${this.#counts(isReliable)}`); });
+    await this.#agree("after the last writes");
+  }
+
+  /** @type {Error | null} */
+  #ended = null;
+  #atRest = { writes: 0, arrived: 0 };
+
+  /** @param {(call: any) => boolean} isReliable */
+  #counts(isReliable) {
+    const count = (/** @type {any[]} */ calls) => calls.filter(isReliable).length;
+    return `heard ${count(this.#heard)} of ${count(this.#said.call)} calls, the server ${count(this.#said.called)} of `
+      + `${count(this.#calls)}, and ${this.#said.write.length - this.#atRest.arrived} of `
+      + `${this.#writes.length - this.#atRest.writes} writes`;
+  }
+
+  /** @param {string} when */
+  async #agree(when) {
+    const since = this.#truth.tick;
+    try {
+      // One more tick, so that what was written is in the truth.
+      await eventually(() => this.#truth.tick > since + 1 && this.#truth.differences(this.#world).length === 0, when, WAIT_MS);
+    } catch {
+      const found = this.#truth.differences(this.#world);
+      assert.fail(`${when}, of ${this.#truth.objects.size} objects:\n  ${found.slice(0, 12).join("\n  ")}`);
+    }
+  }
+
+  /** Calls something. @param {import("../src/index.js").NetObject | null} object */
+  #call(object) {
+    const random = this.#random;
+    const { up } = this.#about.declaration;
+    const name = [up.ordered, up.unordered, up.unreliable][random.below(3)];
+    const objects = [...this.#client.objects()].slice(0, 3);
+    const given = Array.from({ length: random.below(4) }, () => randomArgument(random, 2, objects));
+    if (name === up.ordered && random.chance(0.1)) {
+      const value = random.bytes(8_000);
+      given.push({ value, typed: { bytes: toHex(value) } });
+    }
+    const number = this.#calls.length;
+    const args = [number, ...given.map(({ value }) => value)];
+    const typed = [{ int: String(number) }, ...given.map((each) => each.typed)];
+    if (name === up.unreliable && JSON.stringify(typed).length > 900) return;
+    this.#client.call(name, args, { object });
+    this.#calls.push({ name, args, typed, alias: object?.alias ?? null });
+  }
+
+  /** Writes a field that this player may write, if there is one. */
+  #write() {
+    const random = this.#random;
+    const { classes } = this.#about.declaration;
+    const objects = [...this.#client.objects()].filter(({ isInSight }) => isInSight);
+    const object = objects[random.below(objects.length)];
+    if (object === undefined) return;
+    const known = this.#world.object(object.alias);
+    if (known === undefined) return;
+    const may = classes[known.class.number].fields.filter((/** @type {any} */ { writers }) => (
+      writers === "any" || (writers === "owner" && known.isOwned)
+    ));
+    const chosen = may[random.below(may.length)];
+    const property = chosen === undefined ? null : randomProperty(random, chosen);
+    if (property === null) return;
+    object.set(chosen.name, property.value);
+    this.#writes.push({ alias: object.alias, field: known.class.schema.indexOf(chosen.name), value: property.typed });
+  }
+
+  #check() {
+    assert.deepEqual(this.#said.error, []);
+    assert.equal(this.#refused.join(), "", "every snapshot in its time was read to its end");
+    assert.equal(this.#client.stats().nonsense, 0);
+    for (const sighting of this.#sightings) this.#checkSighting(sighting);
+    for (const { words } of this.#truth.objects.values()) this.compared.words += words.length;
+    this.compared.objects = this.#truth.objects.size;
+    this.#checkCallsDown();
+    this.#checkCallsUp();
+    this.#checkInputs();
+    this.#checkWrites();
+    this.#checkProperties();
+  }
+
+  /** @param {Sighting} sighting */
+  #checkSighting(sighting) {
+    const { alias, tick, words, contents } = sighting;
+    const own = this.#truth.at(alias, tick);
+    assert.ok(own !== null, `${alias} arrived with tick ${tick}, when the player did not see it`);
+    const found = wordDifferences(words, own);
+    assert.deepEqual(found, [], `tick ${tick}`);
+    assert.deepEqual(
+      [sighting.class, sighting.audience, sighting.profile], [own.class, own.audience, own.profile], `${alias} at tick ${tick}`,
+    );
+    for (const [index, content] of Object.entries(contents === null ? {} : own.contents)) {
+      assert.equal(toHex(contents?.[Number(index)] ?? new Uint8Array(0)), content, `content ${index} of ${alias} at tick ${tick}`);
+    }
+    this.compared.states++;
+    this.compared.words += words.length;
+  }
+
+  #checkCallsDown() {
+    const { down, calls } = this.#about.declaration;
+    const made = new Map(this.#said.call.map((call) => [call.number, call]));
+    const isObject = (/** @type {number | null} */ alias, /** @type {number} */ id) => (
+      alias === null ? true : this.#truth.isKnownBy(id, alias)
+    );
+    /** @type {number[]} */
+    const inOrder = [];
+    for (const { name, args, object, player } of this.#heard) {
+      const call = made.get(args[0]);
+      assert.ok(call !== undefined, `a call that was never made, or arrived twice: ${name} ${args[0]}`);
+      made.delete(args[0]);
+      assert.deepEqual([name, player], [call.name, null]);
+      assert.ok(isTyped(args, { list: call.args }, isObject), `the arguments of call ${args[0]}: ${JSON.stringify(call.args)}`);
+      if (object !== null) assert.ok(this.#truth.isKnownBy(call.object, object.alias), `the object of call ${args[0]}`);
+      const isTimed = calls.find((/** @type {any} */ each) => each.name === name).options.atViewTime;
+      if (name === down.ordered && call.object === null && !isTimed) inOrder.push(args[0]);
+    }
+    const lost = [...made.values()].filter(({ name }) => name !== down.unreliable);
+    assert.deepEqual(lost.map(({ number }) => number), [], "calls that must arrive and did not");
+    assert.deepEqual(inOrder, inOrder.toSorted((one, other) => one - other), "ordered calls are in order");
+    this.compared.callsDown = this.#heard.length;
+  }
+
+  #checkCallsUp() {
+    const { up } = this.#about.declaration;
+    const sent = new Map(this.#calls.map((call, number) => [number, call]));
+    /** @type {number[]} */
+    const inOrder = [];
+    for (const { name, args, object } of this.#said.called) {
+      const number = Number(args[0].int);
+      const call = sent.get(number);
+      assert.ok(call !== undefined, `the server got a call that was never made, or got it twice: ${number}`);
+      sent.delete(number);
+      assert.deepEqual({ name, args, object }, { name: call.name, args: call.typed, object: call.alias }, `call ${number}`);
+      if (name === up.ordered) inOrder.push(number);
+    }
+    const lost = [...sent.entries()].filter(([, { name }]) => name !== up.unreliable);
+    assert.deepEqual(lost.map(([number]) => number), [], "calls that must arrive at the server and did not");
+    assert.deepEqual(inOrder, inOrder.toSorted((one, other) => one - other), "ordered calls arrive in order");
+    this.compared.callsUp = this.#said.called.length;
+  }
+
+  #checkInputs() {
+    for (const input of this.#said.input) assert.deepEqual(input, this.#inputs.get(input[0]), `the input of step ${input[0]}`);
+    assert.ok(this.#said.input.length > 0, `of ${this.#inputs.size} inputs none came in time`);
+    this.compared.inputs = this.#said.input.length;
+  }
+
+  /** While objects come and go a write may come too late; at rest each arrives. Those that arrive do so in order. */
+  #checkWrites() {
+    const { writes, arrived } = this.#atRest;
+    assert.deepEqual(this.#said.write.slice(arrived), this.#writes.slice(writes), "writes at rest");
+    let next = 0;
+    for (const write of this.#said.write.slice(0, arrived)) {
+      const found = this.#writes.findIndex((sent, at) => at >= next && JSON.stringify(sent) === JSON.stringify(write));
+      assert.ok(found >= 0, `the server got a write that was not made, or out of order: ${JSON.stringify(write)}`);
+      next = found + 1;
+    }
+    this.compared.writes = this.#said.write.length;
+  }
+
+  /** What is set of a reliable field arrives value by value: of an object that stayed in sight all of them up to the last. */
+  #checkProperties() {
+    for (const { id, alias, reliable } of this.#truth.objects.values()) {
+      for (const index of Object.keys(reliable).map(Number)) {
+        const isOf = (/** @type {any} */ each) => each.field === index && (each.id === id || each.alias === alias);
+        const set = this.#said.set.filter(isOf).map(({ content }) => content);
+        const told = this.#properties.filter(isOf).map(({ content }) => content);
+        if (told.length === 0) continue;
+        assert.deepEqual(told, set.slice(-told.length), `field ${index} of ${alias} (${id})`);
+        this.compared.properties += told.length;
+      }
+    }
+  }
+}
+
+/**
+ * What the server declares, declared here.
+ * @param {any} declaration
+ */
+function protocolOf({ game, version, classes, calls }) {
+  return defineProtocol(game, {
+    version,
+    objects: Object.fromEntries(classes.map((/** @type {any} */ { name, profile, fields }) => (
+      [name, { profile, fields: Object.fromEntries(fields.map((/** @type {any} */ each) => [each.name, fieldOf(each)])) }]
+    ))),
+    calls: Object.fromEntries(calls.map((/** @type {any} */ { name, options }) => [name, options])),
+    input: INPUT,
+  });
+}
+
+/** @param {any} declared */
+function fieldOf(declared) {
+  let type = typeOf(declared).hot(declared.hotness);
+  if (declared.audience === "owner") type = type.owner();
+  if (declared.audience === "nobody") type = type.serverOnly();
+  if (declared.writers === "owner") type = type.clientWrites();
+  if (declared.writers === "any") type = type.anyClientWrites();
+  return declared.isReliable ? type.reliable() : type;
+}
+
+/** @param {any} declared @returns {import("../src/session/fields.js").FieldType} */
+function typeOf({ kind, min, max, perUnit, bytesMax, countMax, element }) {
+  switch (kind) {
+    case "int":
+      return field.int(min, max);
+    case "quantized":
+      return field.range(min, max, 1 / perUnit);
+    case "text":
+      return field.text(bytesMax);
+    case "bytes":
+      return field.bytes(bytesMax);
+    case "array":
+      return field.array(countMax, typeOf(element));
+    default:
+      return /** @type {any} */ (field)[kind]();
+  }
+}
