@@ -114,11 +114,11 @@ export function randomArgument(random, depth, objects) {
       view.setUint32(0, random.next());
       view.setUint32(4, random.next());
       const double = view.getFloat64(0);
-      const value = Number.isInteger(double) ? 0.5 : double;
+      const value = Number.isInteger(double) || Number.isNaN(double) ? 0.5 : double;
       return { value, typed: { f64: doubleHex(value) } };
     }
     case 5: {
-      const value = [-0, Infinity, -Infinity, 1e-320, 0.1][random.below(5)];
+      const value = [-0, Infinity, -Infinity, NaN, 1e-320, 0.1][random.below(6)];
       return { value, typed: { f64: doubleHex(value) } };
     }
     case 6: {
