@@ -267,7 +267,7 @@ export class RandomSession {
     const name = [up.ordered, up.unordered, up.unreliable][random.below(3)];
     const objects = [...this.#client.objects()].slice(0, 3);
     const given = Array.from({ length: random.below(4) }, () => randomArgument(random, 2, objects));
-    if (name === up.ordered && random.chance(0.1)) {
+    if (name === up.ordered && random.chance(0.25)) {
       const value = random.bytes(8_000);
       given.push({ value, typed: { bytes: toHex(value) } });
     }
