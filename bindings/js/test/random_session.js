@@ -9,10 +9,12 @@
  */
 
 import assert from "node:assert/strict";
-import { connect, defineProtocol, field } from "../src/node/index.js";
+import { connect } from "../src/node/index.js";
 import { eventually } from "./expect.js";
 import { Random } from "./random.js";
-import { Truth, wordDifferences } from "./truth.js";
+import { protocolOf } from "./random_protocol.js";
+import { Sightings } from "./sightings.js";
+import { Truth } from "./truth.js";
 import { big, isTyped, randomArgument, randomProperty, single, singleHex } from "./typed.js";
 import { toHex } from "./vectors.js";
 
@@ -21,29 +23,8 @@ const LINE = { latencyMs: 20, jitterMs: 15, lossPercent: 10, duplicatePercent: 3
 const ACT_MS = 40;
 /** Many sessions share the machine: a wait ends at once when it can, and late enough that only what never comes fails. */
 const WAIT_MS = 30_000;
-const BASELINE_AGE_MAX = 32;
 const WRITES_AT_REST = 12;
 const CALLS_AT_REST = 6;
-
-const INPUT = {
-  jump: field.bool(),
-  way: field.int(-1, 1),
-  aim: field.range(-180, 180, 0.5),
-  power: field.f32(),
-  mark: field.u64(),
-};
-
-/**
- * A state that arrived: of what, at which tick, and what was held then.
- * @typedef {object} Sighting
- * @property {number} alias
- * @property {number} tick
- * @property {number} class
- * @property {string} audience
- * @property {number} profile
- * @property {Int32Array} words
- * @property {(Uint8Array | undefined)[] | null} contents if it was the newest
- */
 
 /** @typedef {{ name: string, args: any[], typed: any[], alias: number | null }} SentCall */
 /** @typedef {{ alias: number, field: number, value: any }} SentWrite */
@@ -60,14 +41,8 @@ export class RandomSession {
   #said = { open: [], call: [], set: [], input: [], write: [], called: [], still: [], error: [] };
   /** @type {import("../src/index.js").Client} */
   #client = /** @type {any} */ (null);
-  /** @type {Sighting[]} */
-  #sightings = [];
-  /** @type {{ alias: number, field: number, content: string }[]} */
-  #properties = [];
-  /** What was refused without an excuse, and the ticks of all that was refused. @type {string[]} */
-  #refused = [];
-  /** @type {number[]} */
-  #refusedTicks = [];
+  /** @type {Sightings} */
+  #sightings = /** @type {any} */ (null);
   /** @type {any[]} */
   #heard = [];
   /** @type {any[]} */
@@ -136,57 +111,7 @@ export class RandomSession {
     this.#client.closed.then((error) => {
       this.#ended = error;
     });
-    this.#watch(this.#world);
-  }
-
-  /** Notes everything that the world takes in. @param {import("../src/replica/world.js").World} world */
-  #watch(world) {
-    const { handleSnapshot, pollProperty } = world;
-    world.handleSnapshot = (payload) => {
-      const newest = world.newest;
-      const isWhole = handleSnapshot.call(world, payload);
-      if (!isWhole) this.#noteRefusal(world, newest);
-      for (const { object, kind, tick } of world.changes) if (kind !== "left") this.#note(object, tick);
-      return isWhole;
-    };
-    world.pollProperty = () => {
-      const told = pollProperty.call(world);
-      if (told !== null) {
-        this.#properties.push({ alias: told.object.alias, field: told.field, content: toHex(told.object.content(told.field)) });
-      }
-      return told;
-    };
-  }
-
-  /**
-   * Section 44 lets two things happen: a late snapshot builds on states that went when an object was told anew, and ends there;
-   * and until the server has heard of that, it builds on what the rest of that snapshot would have said. On a stream none is late.
-   * @param {import("../src/replica/world.js").World} world
-   * @param {number} newest before it came
-   */
-  #noteRefusal({ error, tick }, newest) {
-    const isLate = tick < newest && this.#about.scheme === "udp";
-    const mayFollow = this.#refusedTicks.some((refused) => refused < tick && tick - refused <= BASELINE_AGE_MAX);
-    if (error !== "MissingBaseline" || !(isLate || mayFollow)) this.#refused.push(`${error} at tick ${tick}, the newest was ${newest}`);
-    this.#refusedTicks.push(tick);
-  }
-
-  /**
-   * @param {import("../src/replica/object.js").WorldObject} object
-   * @param {number} tick
-   */
-  #note(object, tick) {
-    const { states, facts } = object;
-    const at = states.wordsAt(states.rowOf(tick));
-    this.#sightings.push({
-      alias: object.alias,
-      tick,
-      class: object.class.number,
-      audience: facts.audience,
-      profile: facts.profile,
-      words: states.rows.slice(at, at + states.wordCount),
-      contents: object.tick === tick ? object.contents.slice() : null,
-    });
+    this.#sightings = new Sightings(this.#world, scheme === "ws");
   }
 
   /** What the player does in a step. @param {number} step */
@@ -300,33 +225,14 @@ export class RandomSession {
 
   #check() {
     assert.deepEqual([this.#said.error, this.#callsRefused], [[], []]);
-    assert.equal(this.#refused.join(), "", "every snapshot in its time was read to its end");
     assert.equal(this.#client.stats().nonsense, 0);
-    for (const sighting of this.#sightings) this.#checkSighting(sighting);
+    Object.assign(this.compared, this.#sightings.check(this.#truth, this.#said.set));
     for (const { words } of this.#truth.objects.values()) this.compared.words += words.length;
     this.compared.objects = this.#truth.objects.size;
     this.#checkCallsDown();
     this.#checkCallsUp();
     this.#checkInputs();
     this.#checkWrites();
-    this.#checkProperties();
-  }
-
-  /** @param {Sighting} sighting */
-  #checkSighting(sighting) {
-    const { alias, tick, words, contents } = sighting;
-    const own = this.#truth.at(alias, tick);
-    assert.ok(own !== null, `${alias} arrived with tick ${tick}, when the player did not see it`);
-    const found = wordDifferences(words, own);
-    assert.deepEqual(found, [], `tick ${tick}`);
-    assert.deepEqual(
-      [sighting.class, sighting.audience, sighting.profile], [own.class, own.audience, own.profile], `${alias} at tick ${tick}`,
-    );
-    for (const [index, content] of Object.entries(contents === null ? {} : own.contents)) {
-      assert.equal(toHex(contents?.[Number(index)] ?? new Uint8Array(0)), content, `content ${index} of ${alias} at tick ${tick}`);
-    }
-    this.compared.states++;
-    this.compared.words += words.length;
   }
 
   #checkCallsDown() {
@@ -350,7 +256,7 @@ export class RandomSession {
     }
     const lost = [...made.values()].filter(({ name }) => name !== down.unreliable);
     assert.deepEqual(lost.map(({ number }) => number), [], "calls that must arrive and did not");
-    assert.deepEqual(inOrder, inOrder.toSorted((one, other) => one - other), "ordered calls are in order");
+    assert.deepEqual(inOrder, [...inOrder].sort((one, other) => one - other), "ordered calls are in order");
     this.compared.callsDown = this.#heard.length;
   }
 
@@ -369,7 +275,7 @@ export class RandomSession {
     }
     const lost = [...sent.entries()].filter(([, { name }]) => name !== up.unreliable);
     assert.deepEqual(lost.map(([number]) => number), [], "calls that must arrive at the server and did not");
-    assert.deepEqual(inOrder, inOrder.toSorted((one, other) => one - other), "ordered calls arrive in order");
+    assert.deepEqual(inOrder, [...inOrder].sort((one, other) => one - other), "ordered calls arrive in order");
     this.compared.callsUp = this.#said.called.length;
   }
 
@@ -390,74 +296,5 @@ export class RandomSession {
       next = found + 1;
     }
     this.compared.writes = this.#said.write.length;
-  }
-
-  /**
-   * Whether everybody is told a field; what only owners are told has gaps when the owner changes.
-   * @param {number} number of the class
-   * @param {number} index
-   */
-  #isPublic(number, index) {
-    const { name } = this.#world.classes.classes[number].fields[index];
-    return this.#about.declaration.classes[number].fields.find((/** @type {any} */ each) => each.name === name).audience === "public";
-  }
-
-  /** What is set of a reliable field arrives value by value: of an object that stayed in sight all of them up to the last. */
-  #checkProperties() {
-    for (const own of this.#truth.objects.values()) {
-      const { id, alias, reliable } = own;
-      for (const index of Object.keys(reliable).map(Number)) {
-        const isOf = (/** @type {any} */ each) => each.field === index && (each.id === id || each.alias === alias);
-        // To be set to what it is changes nothing.
-        const set = this.#said.set.filter(isOf).map(({ content }) => content).filter((content, at, all) => content !== all[at - 1]);
-        const told = this.#properties.filter(isOf).map(({ content }) => content);
-        if (told.length === 0 || !this.#isPublic(own.class, index)) continue;
-        assert.equal(`told ${told}`, `told ${set.slice(-told.length)}`, `field ${index} of ${alias} (${id}), set to ${set}`);
-        this.compared.properties += told.length;
-      }
-    }
-  }
-}
-
-/**
- * What the server declares, declared here.
- * @param {any} declaration
- */
-function protocolOf({ game, version, classes, calls }) {
-  return defineProtocol(game, {
-    version,
-    objects: Object.fromEntries(classes.map((/** @type {any} */ { name, profile, fields }) => (
-      [name, { profile, fields: Object.fromEntries(fields.map((/** @type {any} */ each) => [each.name, fieldOf(each)])) }]
-    ))),
-    calls: Object.fromEntries(calls.map((/** @type {any} */ { name, options }) => [name, options])),
-    input: INPUT,
-  });
-}
-
-/** @param {any} declared */
-function fieldOf(declared) {
-  let type = typeOf(declared).hot(declared.hotness);
-  if (declared.audience === "owner") type = type.owner();
-  if (declared.audience === "nobody") type = type.serverOnly();
-  if (declared.writers === "owner") type = type.clientWrites();
-  if (declared.writers === "any") type = type.anyClientWrites();
-  return declared.isReliable ? type.reliable() : type;
-}
-
-/** @param {any} declared @returns {import("../src/session/fields.js").FieldType} */
-function typeOf({ kind, min, max, perUnit, bytesMax, countMax, element }) {
-  switch (kind) {
-    case "int":
-      return field.int(min, max);
-    case "quantized":
-      return field.range(min, max, 1 / perUnit);
-    case "text":
-      return field.text(bytesMax);
-    case "bytes":
-      return field.bytes(bytesMax);
-    case "array":
-      return field.array(countMax, typeOf(element));
-    default:
-      return /** @type {any} */ (field)[kind]();
   }
 }

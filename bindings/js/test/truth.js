@@ -71,7 +71,10 @@ export class Truth {
    * @param {number} tick
    */
   at(alias, tick) {
-    return this.#history.get(alias)?.findLast((entry) => entry.tick <= tick)?.object ?? null;
+    const history = this.#history.get(alias) ?? [];
+    let at = history.length - 1;
+    while (at >= 0 && history[at].tick > tick) at--;
+    return at < 0 ? null : history[at].object;
   }
 
   /**
@@ -81,14 +84,6 @@ export class Truth {
    */
   isKnownBy(id, alias) {
     return this.#aliases.get(id)?.has(alias) ?? false;
-  }
-
-  /**
-   * Whether the player ever saw an object.
-   * @param {number} id
-   */
-  wasSeen(id) {
-    return this.#aliases.has(id);
   }
 
   /**

@@ -40,13 +40,20 @@ impl Declaration {
             let fields = random_fields(random, profile)?;
             let declared: Vec<Value> = fields.iter().map(field_json).collect();
             classes.push(json!({ "name": name, "profile": profile_name(profile), "fields": declared }));
-            builder = builder.class(fields.into_iter().fold(Schema::builder(&name), |schema, field| schema.with(field)).build()?);
+            builder = builder.class(
+                fields
+                    .into_iter()
+                    .fold(Schema::builder(&name), |schema, field| schema.with(field))
+                    .build()?,
+            );
         }
         let (down, up) = (names(random, "down"), names(random, "up"));
         let mut calls = Vec::new();
         for (own, callers) in [(&down, Callers::Server), (&up, Callers::Clients)] {
             let deliveries = [CallDelivery::Ordered, CallDelivery::Unordered, CallDelivery::Unreliable];
-            for (name, delivery) in [&own.ordered, &own.unordered, &own.unreliable].into_iter().zip(deliveries) {
+            for (name, delivery) in
+                [&own.ordered, &own.unordered, &own.unreliable].into_iter().zip(deliveries)
+            {
                 let options = RpcOptions {
                     callers,
                     delivery,
@@ -225,7 +232,8 @@ fn kind_json(kind: FieldKind) -> Value {
         FieldKind::Int(range) => json!({ "kind": "int", "min": range.min(), "max": range.max() }),
         FieldKind::Quantized(range) => {
             let per_unit = f64::from(range.per_unit());
-            let (min, max) = (f64::from(range.words().min()) / per_unit, f64::from(range.words().max()) / per_unit);
+            let (min, max) =
+                (f64::from(range.words().min()) / per_unit, f64::from(range.words().max()) / per_unit);
             json!({ "kind": "quantized", "min": min, "max": max, "perUnit": range.per_unit() })
         }
         FieldKind::F32 => json!({ "kind": "f32" }),

@@ -1,13 +1,13 @@
 //! A game that does everything at random: objects come, move, jump, change hands and go; calls go out; and then all is still.
 
 use netloom::prelude::*;
+use netloom::replica::ClassId;
 use netloom::replica::server::input_queue::InputSource;
 use netloom::replica::server::interest::VisibleTo;
 use netloom::replica::world::Spawn;
-use netloom::replica::ClassId;
 use netloom::session::random::Random;
-use netloom::session::rpc::args::write_args;
 use netloom::session::rpc::ObjectArg;
+use netloom::session::rpc::args::write_args;
 use netloom::wire::schema::{Delivery, FieldKind, Value as Property};
 use netloom::wire::{Profile, SectorOrigin};
 use serde_json::json;
@@ -125,9 +125,11 @@ impl RandomGame {
         let profile = (self.random.below(3) == 0).then(|| Profile::ALL[self.random.below(4) as usize]);
         // Under a grid some are seen from everywhere, others from as far as the grid says.
         let relevance_radius = if self.chance(20) { f32::INFINITY } else { 0.0 };
-        let is_everywhere = !matches!(room.config().replication.policy, netloom::replica::server::interest::Policy::Grid(_));
+        let is_everywhere =
+            !matches!(room.config().replication.policy, netloom::replica::server::interest::Policy::Grid(_));
         let relevance_radius = if is_everywhere { f32::INFINITY } else { relevance_radius };
-        let index = room.spawn_with(|id| Spawn { owner, team, profile, relevance_radius, ..Spawn::new(id, class) })?;
+        let index =
+            room.spawn_with(|id| Spawn { owner, team, profile, relevance_radius, ..Spawn::new(id, class) })?;
         let mover = Mover {
             index,
             position: self.place(),
@@ -145,7 +147,9 @@ impl RandomGame {
 
     /// Where it is and which way it is turned, if it has a place and a direction.
     fn show(&self, room: &mut Room, mover: &Mover) -> Result<(), GameError> {
-        let Some(class) = room.world().object(mover.index).map(|object| object.class().clone()) else { return Ok(()) };
+        let Some(class) = room.world().object(mover.index).map(|object| object.class().clone()) else {
+            return Ok(());
+        };
         let has = |wanted: fn(FieldKind) -> bool| class.fields().iter().any(|field| wanted(field.kind));
         let (sine, cosine) = (mover.turn / 2.0).sin_cos();
         let velocity = mover.velocity.map(|axis| axis as f32);
@@ -202,12 +206,14 @@ impl RandomGame {
                 let _refused = room.world_mut().attach(index, parent);
             }
             7 => {
-                let before = room.world().object(index).map(|object| object.origin().version()).unwrap_or_default();
+                let before =
+                    room.world().object(index).map(|object| object.origin().version()).unwrap_or_default();
                 let origin = SectorOrigin::new(self.place(), before.next())?;
                 let _refused = room.world_mut().rebase(index, origin);
             }
             8 if self.chance(30) => {
-                let to = [VisibleTo::Everyone, VisibleTo::Everyone, VisibleTo::Team(TEAM.0), VisibleTo::Nobody];
+                let to =
+                    [VisibleTo::Everyone, VisibleTo::Everyone, VisibleTo::Team(TEAM.0), VisibleTo::Nobody];
                 let visible_to = to[self.random.below(4) as usize];
                 room.replication().set_visible_to(index, visible_to);
             }
@@ -235,19 +241,23 @@ impl RandomGame {
             objects.push((room.object_arg(index), id));
         }
         let mut arguments = vec![Argument::UInt(self.calls_made)];
-        (0..self.random.below(5)).for_each(|_| arguments.push(Argument::random(&mut self.random, 3, &objects)));
+        (0..self.random.below(5))
+            .for_each(|_| arguments.push(Argument::random(&mut self.random, 3, &objects)));
         if name == self.down.ordered && self.chance(10) {
             arguments.push(Argument::Bytes((0..8_000).map(|_| self.random.bits() as u8).collect()));
         }
         let mut bytes = Vec::new();
-        write_args(arguments.len(), &mut bytes, |writer| arguments.iter().for_each(|argument| argument.write(writer)))?;
+        write_args(arguments.len(), &mut bytes, |writer| {
+            arguments.iter().for_each(|argument| argument.write(writer))
+        })?;
         if bytes.len() > UNRELIABLE_BYTES_MAX && name == self.down.unreliable {
             return Ok(());
         }
         let about = if self.chance(25) { self.movers.first().map(|mover| mover.index) } else { None };
         let id = about.and_then(|index| room.world().object(index)).map(|object| object.id().0);
         let values: Vec<_> = arguments.iter().map(Argument::json).collect();
-        self.log.say("call", json!({ "number": self.calls_made, "name": name, "object": id, "args": values }));
+        self.log
+            .say("call", json!({ "number": self.calls_made, "name": name, "object": id, "args": values }));
         self.calls_made += 1;
         Ok(room.call_raw(CallTarget::Player(player), &*name, about, &bytes)?)
     }
@@ -329,16 +339,26 @@ impl Game for RandomGame {
         }
     }
 
-    fn write(&mut self, room: &mut Room, player: PlayerId, object: ObjectIndex, field: usize, value: Property<'_>) -> bool {
+    fn write(
+        &mut self,
+        room: &mut Room,
+        player: PlayerId,
+        object: ObjectIndex,
+        field: usize,
+        value: Property<'_>,
+    ) -> bool {
         self.tell(room);
         let replica = room.player(player).map(|player| player.replica);
         let alias = replica.and_then(|replica| room.replication().alias_of(replica, object));
         say_set(self.log, room, object, field, value);
-        self.log.say("write", json!({
-            "alias": alias.map(Alias::to_script_int),
-            "field": field,
-            "value": property_json(value),
-        }));
+        self.log.say(
+            "write",
+            json!({
+                "alias": alias.map(Alias::to_script_int),
+                "field": field,
+                "value": property_json(value),
+            }),
+        );
         true
     }
 

@@ -6,8 +6,8 @@
 use netloom::prelude::*;
 use netloom::session::random::Random;
 use netloom::session::rpc::{self, ObjectArg, ValueWriter};
-use netloom::wire::schema::{ArrayWriter, ElementKind, FieldKind, Value as Property};
 use netloom::wire::Name;
+use netloom::wire::schema::{ArrayWriter, ElementKind, FieldKind, Value as Property};
 use serde_json::{Value, json};
 
 use super::declaration::word;
@@ -101,7 +101,9 @@ pub fn argument_json(value: &rpc::Value<'_>) -> Value {
         rpc::Value::F64(value) => json!({ "f64": format!("{:016x}", value.to_bits()) }),
         rpc::Value::Text(text) => json!({ "text": text }),
         rpc::Value::Bytes(bytes) => json!({ "bytes": hex(bytes) }),
-        rpc::Value::List(items) => json!({ "list": items.clone().map(|item| argument_json(&item)).collect::<Vec<_>>() }),
+        rpc::Value::List(items) => {
+            json!({ "list": items.clone().map(|item| argument_json(&item)).collect::<Vec<_>>() })
+        }
         rpc::Value::Map(entries) => {
             let pairs = entries.clone().map(|(key, value)| json!([key, argument_json(&value)]));
             json!({ "map": pairs.collect::<Vec<_>>() })
@@ -143,9 +145,13 @@ impl Argument {
                 Some((object, id)) => Argument::Object(*object, *id),
                 None => Argument::Object(ObjectArg(None), 0),
             },
-            9 => Argument::List((0..random.below(20)).map(|_| Argument::random(random, depth - 1, objects)).collect()),
+            9 => Argument::List(
+                (0..random.below(20)).map(|_| Argument::random(random, depth - 1, objects)).collect(),
+            ),
             _ => {
-                let value = |number| (format!("{}{number}", word(random)), Argument::random(random, depth - 1, objects));
+                let value = |number| {
+                    (format!("{}{number}", word(random)), Argument::random(random, depth - 1, objects))
+                };
                 Argument::Map((0..3).map(value).collect())
             }
         }
