@@ -9,10 +9,11 @@
 import { Client } from "./api/client.js";
 
 /**
- * Connects to a server and settles when there is a seat in a room; rejects with a NetloomError that says why not.
+ * Connects to a server and settles when there is a seat in a room; rejects with a NetloomError that says why
+ * not.
  *
- * The address is that of the server's web side (`https://` or `http://`: WebTransport where it works, WebSocket otherwise), of a
- * WebSocket (`wss://`, `ws://`) or, in node, of a UDP socket (`udp://host:7777`).
+ * The address is that of the server's web side (`https://` or `http://`: WebTransport where it works,
+ * WebSocket otherwise), of a WebSocket (`wss://`, `ws://`) or, in node, of a UDP socket (`udp://host:7777`).
  * @param {string | URL} address
  * @param {import("./api/options.js").ConnectOptions} options
  * @returns {Promise<Client>}
@@ -23,6 +24,7 @@ export async function connect(address, options) {
 
 export { Client } from "./api/client.js";
 export { NetObject } from "./api/object.js";
+export { PredictedSpawns, spawnKey } from "./replica/predict/spawns.js";
 export { NetloomError } from "./session/error.js";
 export { FieldType, field } from "./session/fields.js";
 export { ObjectRef } from "./session/msgpack.js";

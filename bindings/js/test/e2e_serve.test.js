@@ -1,4 +1,7 @@
-/** A client against `netloom serve` as anybody runs it: the whole world, word for word, and a seat that outlives its connection. */
+/**
+ * A client against `netloom serve` as anybody runs it: the whole world, word for word, and a seat that
+ * outlives its connection.
+ */
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -15,21 +18,33 @@ const TICKS = 12;
 const LATE_TICKS = 4;
 
 /**
- * The hashes of the next twelve ticks, here and on the server.
+ * The hashes of the next twelve ticks, here and on the server, of those in which every cube was told. A server
+ * leaves objects for the next tick when its budget is used up, as right after a join; all cubes move, so what
+ * has no state of a tick is older here than there.
  * @param {Client} client
  */
 async function compare(client) {
-  const newest = () => client.world?.newest ?? 0;
-  const first = newest() + 1;
-  await eventually(() => newest() >= first + TICKS + LATE_TICKS, "twelve more ticks");
-  const own = Array.from({ length: TICKS }, (_, after) => client.world?.hashAt(first + after));
+  const world = /** @type {import("../src/replica/world.js").World} */ (client.world);
+  const first = world.newest + 1;
+  await eventually(() => world.newest >= first + TICKS + LATE_TICKS, "twelve more ticks");
+  const isWhole = (/** @type {number} */ tick) => {
+    return [...world.objects()].every((object) => object.class.name !== "Cube" || object.states.rowOf(tick) >= 0);
+  };
+  const ticks = Array.from({ length: TICKS }, (_, after) => first + after);
+  const own = ticks.map((tick) => (isWhole(tick) ? world.hashAt(tick).toString(16).padStart(16, "0") : null));
   const answer = heard(client, "notice", ({ text }) => text.startsWith(`hash ${first} `));
   client.chat(`/hash ${first}`);
   const servers = (await answer).text.split(" ").slice(2);
-  return { own: own.map((hash) => hash?.toString(16).padStart(16, "0")), servers };
+  const whole = ticks.map((_, at) => at).filter((at) => own[at] !== null);
+  return { own: whole.map((at) => own[at]), servers: whole.map((at) => servers[at]) };
 }
 
-for (const [scheme, encryption] of /** @type {const} */ ([["udp", "off"], ["udp", "required"], ["ws", "off"], ["ws", "required"]])) {
+for (const [scheme, encryption] of /** @type {const} */ ([
+  ["udp", "off"],
+  ["udp", "required"],
+  ["ws", "off"],
+  ["ws", "required"],
+])) {
   describe(`netloom serve over ${scheme}, encryption ${encryption}`, () => {
     /** @type {Running} */
     let server;
@@ -38,14 +53,19 @@ for (const [scheme, encryption] of /** @type {const} */ ([["udp", "off"], ["udp"
     });
     after(() => server.stop());
 
-    test("256 cubes are here and stay equal to the server's to the last word, while all of them move", async () => {
+    test("256 cubes are equal to the server's to the last word, while all of them move", async () => {
       const client = await connect(addressOf(server, scheme), { protocol: cubes, name: "Ada", encryption });
       assert.equal(client.transport, scheme === "ws" ? "websocket" : "udp");
-      await eventually(() => client.progress === 1 && [...client.objects("Cube")].length === 256, "256 cubes");
+      await eventually(
+        () => client.progress === 1 && [...client.objects("Cube")].length === 256,
+        "256 cubes",
+      );
       client.setInput({ right: 1, up: -1, dash: false });
       const { own, servers } = await compare(client);
       assert.deepEqual(own, servers);
-      assert.equal(new Set(own).size, TICKS, "everything moves");
+      assert.ok(own.length >= TICKS / 2, `${own.length} ticks were told whole`);
+      assert.equal(new Set(own).size, own.length, "everything moves");
+      assert.equal(client.stats().snapshotsRefused, 0);
       assert.equal((await client.close()).code, "closed");
     });
   });
@@ -80,6 +100,12 @@ test("a view shows cubes between their states, and never faster than they can be
 });
 
 test("nobody at an address is no mystery", async () => {
-  await assert.rejects(connect("udp://127.0.0.1:9", { protocol: cubes }), { name: "NetloomError", code: "unreachable" });
-  await assert.rejects(connect("ws://127.0.0.1:9/netloom", { protocol: cubes }), { name: "NetloomError", code: "unreachable" });
+  await assert.rejects(connect("udp://127.0.0.1:9", { protocol: cubes }), {
+    name: "NetloomError",
+    code: "unreachable",
+  });
+  await assert.rejects(connect("ws://127.0.0.1:9/netloom", { protocol: cubes }), {
+    name: "NetloomError",
+    code: "unreachable",
+  });
 });

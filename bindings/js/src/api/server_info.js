@@ -1,9 +1,9 @@
 /**
  * Where a server is, from the address that a player has: the one of the page, or what somebody sent.
  *
- * A server says at /.well-known/netloom.json over which transports it can be reached and, for WebTransport with a certificate
- * of its own making, the hashes of the certificates that are good. Those change within two weeks, so the document is asked
- * for at every connection and never kept.
+ * A server says at /.well-known/netloom.json over which transports it can be reached and, for WebTransport
+ * with a certificate of its own making, the hashes of the certificates that are good. Those change within two
+ * weeks, so the document is asked for at every connection and never kept.
  */
 
 import { NetloomError } from "../session/error.js";
@@ -23,9 +23,10 @@ const HASHES_MAX = 16;
 /**
  * The ways to a server, the best first.
  * @param {string | URL} address
+ * @param {{ name: string, version: number }} game that is to be played there
  * @returns {Promise<Route[]>}
  */
-export async function routesTo(address) {
+export async function routesTo(address, game) {
   const url = parse(address);
   switch (url.protocol) {
     case "ws:":
@@ -36,9 +37,15 @@ export async function routesTo(address) {
       return [{ transport: "udp", host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(url.port) }];
     case "http:":
     case "https:":
-      return routesOf(await fetchDocument(url), url);
+      return fetchDocument(url).then((document) => {
+        checkGame(document?.game, game, url);
+        return routesOf(document, url);
+      });
     default:
-      throw new NetloomError("address", `${address} is no address of a server: use https://, ws://, wss:// or udp://`);
+      throw new NetloomError(
+        "address",
+        `${address} is no address of a server: use https://, ws://, wss:// or udp://`,
+      );
   }
 }
 
@@ -66,9 +73,13 @@ async function fetchDocument(base) {
     return JSON.parse(text);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new NetloomError("unreachable", `${url} cannot be read: ${why}. Is the server running, with its web side?`, {
-      cause: error,
-    });
+    throw new NetloomError(
+      "unreachable",
+      `${url} cannot be read: ${why}. Is the server running, with its web side?`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -84,7 +95,11 @@ export function routesOf(document, base) {
   if (typeof webtransport?.url === "string") {
     const hashes = Array.isArray(webtransport.certificateHashes) ? webtransport.certificateHashes : [];
     const certificateHashes = hashes.slice(0, HASHES_MAX).map(fromBase64);
-    routes.push({ transport: "webtransport", url: new URL(webtransport.url, base.href).href, certificateHashes });
+    routes.push({
+      transport: "webtransport",
+      url: new URL(webtransport.url, base.href).href,
+      certificateHashes,
+    });
   }
   if (typeof websocket?.url === "string") {
     routes.push({ transport: "websocket", url: new URL(websocket.url, base.href).href });
@@ -93,6 +108,22 @@ export function routesOf(document, base) {
     throw new NetloomError("unreachable", `${base.href} offers neither WebTransport nor WebSocket`);
   }
   return routes;
+}
+
+/**
+ * A server of another game would not even answer; where it says which one it has, so do we.
+ * @param {any} served
+ * @param {{ name: string, version: number }} game
+ * @param {URL} base
+ */
+function checkGame(served, game, base) {
+  if (typeof served?.name !== "string") return;
+  const isSame = served.name === game.name && served.version === game.version;
+  if (isSame) return;
+  const [theirs, ours] = [served, game].map(({ name, version }) => `"${name}" version ${version}`);
+  throw new NetloomError("protocol", `${base.href} serves ${theirs}, and this client plays ${ours}`, {
+    details: { game: served.name, gameVersion: served.version },
+  });
 }
 
 /** @param {unknown} text */

@@ -82,9 +82,8 @@ fn object_json(object: &Object<'_>, alias: Alias, parent: Option<u16>, audience:
             continue;
         }
         let has_content = field.kind().content_bytes_max().is_some();
-        for at in place.first..place.first + place.count {
-            words[at] = if has_content { Value::Null } else { object.words()[at].into() };
-        }
+        let told = words.iter_mut().zip(object.words()).skip(place.first).take(place.count);
+        told.for_each(|(word, own)| *word = if has_content { Value::Null } else { (*own).into() });
         if has_content {
             let told = if field.delivery() == Delivery::Reliable { &mut reliable } else { &mut contents };
             told.insert(number.to_string(), hex(object.content(number)).into());
