@@ -6,9 +6,10 @@ const WAIT_MS = 20_000;
  * Settles as soon as something holds.
  * @param {() => boolean} holds
  * @param {string} what
+ * @param {number} [waitMs]
  */
-export async function eventually(holds, what) {
-  const until = performance.now() + WAIT_MS;
+export async function eventually(holds, what, waitMs = WAIT_MS) {
+  const until = performance.now() + waitMs;
   while (!holds()) {
     if (performance.now() > until) throw new Error(`in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

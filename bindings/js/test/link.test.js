@@ -304,3 +304,15 @@ test("a packet number that comes round 16 bits is understood", () => {
   assert.equal(pair.b.received[ORDERED].length, 200);
   assert(pair.a.link.outbound.sent.next > 65_700);
 });
+
+test("at a low rate what comes every frame does not keep a long message out", () => {
+  const rate = { bytesPerSecondMax: 9_000, bytesPerSecondInitial: 9_000 };
+  const pair = new Pair({ settings: { rate }, line: { latency: 20e3 } });
+  pair.a.send(ORDERED, message("long", 8_000));
+  for (let frame = 0; frame < 600; frame++) {
+    pair.a.send(SEQUENCED, message(`input ${frame}`, 200));
+    pair.run(16_667);
+  }
+  assert.equal(pair.b.received[ORDERED].length, 1);
+  assert.ok(pair.b.received[SEQUENCED].length > 60, `${pair.b.received[SEQUENCED].length} inputs arrived`);
+});

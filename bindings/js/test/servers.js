@@ -17,7 +17,7 @@ const TARGET = process.env.CARGO_TARGET_DIR ?? `${ROOT}target`;
  * The first of some builds of a program that is there; undefined if none is.
  * @param {string} name its path below the folder of a profile
  */
-function built(name) {
+export function built(name) {
   return ["release", "debug"]
     .map((profile) => `${TARGET}/${profile}/${name}`)
     .find((path) => existsSync(path));

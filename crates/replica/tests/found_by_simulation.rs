@@ -1,4 +1,4 @@
-//! Faults that random worlds found (`netloom sim --scenario replication`), each as small as it can be.
+//! Faults that random worlds found (`netloom sim --scenario replication`, and random sessions), each as small as it can be.
 
 use netloom_replica::class::{Class, ClassId};
 use netloom_replica::client::ReplicaClient;
@@ -7,7 +7,7 @@ use netloom_replica::server::interest::{Policy, VisibleTo};
 use netloom_replica::server::{Heartbeat, PeerConfig, ReplicaPeer, ReplicaServer, ServerConfig};
 use netloom_replica::world::{ClassTable, ObjectIndex, OwnerId, Spawn, World, WorldConfig};
 use netloom_wire::schema::{Audience, FieldKind, SyncFlags};
-use netloom_wire::{ObjectId, Profile, Schema};
+use netloom_wire::{ObjectId, Profile, Schema, SectorOrigin};
 
 /// A snapshot and its number.
 type Sent = (u64, Vec<u8>);
@@ -302,4 +302,24 @@ fn an_entry_that_said_the_same_once_does_not_count_for_the_last_one() {
         }
     }
     assert!(pair.client.iter().all(|object| object.audience() == Audience::Public), "whose is it?");
+}
+
+/// Random sessions of the JavaScript client found it: what is attached is measured from its parent, so another origin changes
+/// nothing of its words, and the entry that repeats the first must say the same of it.
+#[test]
+fn an_origin_that_an_attached_object_does_not_use_is_not_told() {
+    let mut pair = Pair::new(Policy::Everyone);
+    let (ship, gun) = (pair.spawn(1), pair.spawn(2));
+    pair.server.world_mut().attach(gun, Some(ship)).unwrap();
+    let entry = pair.tick(1_000).expect("entries");
+    pair.client.handle_snapshot(&entry.1).unwrap();
+    let origin = pair.server.world().object(gun).unwrap().origin();
+    pair.server.world_mut().rebase(gun, origin.moved_to([50.0, 0.0, 0.0]).unwrap()).unwrap();
+    let again = (0..10).find_map(|_| pair.tick(1_000)).expect("the entries again");
+    pair.client.handle_snapshot(&again.1).unwrap();
+    pair.server.handle_outcome(pair.peer, entry.0, true);
+    pair.place(gun, 3.0);
+    let update = pair.tick(1_000).expect("an update");
+    pair.client.handle_snapshot(&update.1).expect("it builds on the first entry, which is still held");
+    assert!(pair.client.iter().all(|object| object.origin() == SectorOrigin::default()));
 }

@@ -23,8 +23,8 @@ import { PRESETS, completeLine, preset } from "../transport/line.js";
  */
 
 /**
- * Both directions, or each by itself.
- * @typedef {LineSettings & { outgoing?: LineSettings, incoming?: LineSettings }} LabSettings
+ * Both directions, or each by itself. What is lost follows from the seed: another one is another bad day on the same line.
+ * @typedef {LineSettings & { outgoing?: LineSettings, incoming?: LineSettings, seed?: number }} LabSettings
  */
 
 /** @typedef {import("../transport/line.js").LineConfig} LineConfig */
@@ -38,6 +38,7 @@ export class Lab {
   #outgoing;
   #incoming;
   #isUnplugged = false;
+  #seed = 0;
   #wraps = 0;
 
   /** @param {LabSettings | string} [settings] or the name of a known line */
@@ -61,7 +62,8 @@ export class Lab {
    * Another line from now on.
    * @param {LabSettings} settings
    */
-  set({ outgoing, incoming, ...both }) {
+  set({ outgoing, incoming, seed = this.#seed, ...both }) {
+    this.#seed = seed;
     this.#apply(lineOf({ ...both, ...outgoing }), lineOf({ ...both, ...incoming }));
   }
 
@@ -97,7 +99,7 @@ export class Lab {
     const conditioner = new Conditioner(transport, {
       outgoing: this.#outgoing,
       incoming: this.#incoming,
-      seed: ++this.#wraps,
+      seed: this.#seed + ++this.#wraps,
     });
     conditioner.setUnplugged(this.#isUnplugged);
     this.#conditioner = conditioner;

@@ -1,11 +1,13 @@
 /**
  * What waits to be sent, over all channels, and how packets are filled with it.
  *
- * In this order: new messages of priority channels; those of other reliable channels, up to half of the
- * packet while unreliable messages wait; unreliable messages; reliable ones again; redundancy; and lost
- * messages, for which room was kept from the start. The channels of a kind take turns in going first, so no
- * flood keeps another channel out. What is new comes first because redundancy repeats the front of a packet,
- * and a message that is sent again is on its way twice already.
+ * In this order: new messages of priority channels; one part of the channel whose turn it is; those of other
+ * reliable channels, up to half of the packet while unreliable messages wait; unreliable messages; reliable
+ * ones again; redundancy; and lost messages, for which room was kept from the start. All channels that have
+ * something to send take turns in going first, so that no flood keeps another one out: at a low rate a packet
+ * has room for a long part or for what comes every frame, not for both. What is new comes before what is sent
+ * again because redundancy repeats the front of a packet, and a message that is sent again is on its way twice
+ * already.
  */
 
 import { isReliable } from "./config.js";
@@ -113,15 +115,21 @@ export class Outbox {
    * @param {import("./sent.js").SentPackets} sent
    */
   fill(writer, sent) {
-    this.turn++;
+    const leader = this.#nextLeader();
+    this.turn = leader + 1;
+    const isUnreliableWaiting = this.unreliable.some((channel) => this.#isDue(channel));
     let forLost = 0;
     for (const channel of this.reliable) forLost += this.#reliable(channel).lostBytes();
-    const forUnreliable = this.#nextUnreliableBytes();
-    forLost = Math.min(forLost, Math.max(0, writer.room - forUnreliable));
+    const forLeader = this.unreliable.includes(leader) ? this.#nextUnreliableBytes(leader) : 0;
+    forLost = Math.min(forLost, Math.max(0, writer.room - forLeader));
     this.#fillNew(this.priority, forLost, writer, sent);
-    if (forUnreliable > 0) {
+    if (this.reliable.includes(leader)) {
+      const id = this.#reliable(leader).dueNew();
+      if (id >= 0) this.#pack(leader, id, forLost, writer, sent);
+    }
+    if (isUnreliableWaiting) {
       const half = Math.floor((writer.room - forLost) / 2);
-      this.#fillNew(this.reliable, forLost + Math.max(half, forUnreliable), writer, sent);
+      this.#fillNew(this.reliable, forLost + Math.max(half, forLeader), writer, sent);
       this.#fillUnreliable(forLost, writer, sent);
     }
     this.#fillNew(this.reliable, forLost, writer, sent);
@@ -177,19 +185,38 @@ export class Outbox {
     return /** @type {UnreliableSender} */ (this.senders[channel]);
   }
 
-  /** What the next unreliable part takes in a packet, of the channel whose turn it is; 0 if none waits. */
-  #nextUnreliableBytes() {
-    for (let step = 0; step < this.unreliable.length; step++) {
-      const channel = this.#inTurn(this.unreliable, step);
-      const due = this.#unreliable(channel).due();
-      if (due) return messageFrameBytes(this.channels[channel].kind, due.part, due.parts, due.data.length);
+  /** The channel that goes first, the next in turn that has something to send and no priority; 0 for none. */
+  #nextLeader() {
+    const count = this.channels.length;
+    for (let step = 0; step < count; step++) {
+      const channel = (this.turn + step) % count;
+      if (!this.priority.includes(channel) && this.#isDue(channel)) return channel;
     }
     return 0;
   }
 
-  /** @param {number[]} channels @param {number} step */
+  /** Whether a channel has something to send. @param {number} channel */
+  #isDue(channel) {
+    const sender = this.senders[channel];
+    if (sender instanceof UnreliableSender) return sender.due() !== undefined;
+    return sender.pendingCount > 0 && (sender.dueLost() >= 0 || sender.dueNew() >= 0);
+  }
+
+  /** What the next part of an unreliable channel takes in a packet; 0 if none waits. @param {number} channel */
+  #nextUnreliableBytes(channel) {
+    const due = this.#unreliable(channel).due();
+    return due ? messageFrameBytes(this.channels[channel].kind, due.part, due.parts, due.data.length) : 0;
+  }
+
+  /**
+   * The channels of a kind, beginning with the one that goes first or comes next after it.
+   * @param {number[]} channels
+   * @param {number} step
+   */
   #inTurn(channels, step) {
-    return channels[(this.turn + step) % channels.length];
+    const leader = this.turn - 1;
+    const first = Math.max(0, channels.findIndex((channel) => channel >= leader));
+    return channels[(first + step) % channels.length];
   }
 
   /**

@@ -1,6 +1,6 @@
 //! What entered a peer's sight and what left it, as it is written into snapshots.
 
-use netloom_wire::{ByteSink, ByteWriter, Sequence8, Tick};
+use netloom_wire::{ByteSink, ByteWriter, SectorOrigin, Sequence8, Tick};
 
 use super::cache::Contents;
 use super::flight::News;
@@ -85,7 +85,8 @@ impl Peer {
             audience: slot.audience,
             parent: object.parent().and_then(|parent| self.slots.of(parent.slot() as u32)),
             profile: object.profile(),
-            origin: object.origin(),
+            // What is attached is measured from its parent: that its own origin moved would change the entry, and nothing else.
+            origin: if object.parent().is_some() { SectorOrigin::default() } else { object.origin() },
             jump_age: jumped.map(|jumped| tick.0.wrapping_sub(jumped.0)).filter(|age| *age <= JUMP_AGE_MAX),
         };
         write_entry(&entry, object.class(), object.words(), &Contents(object), Sequence8(0), out).ok()
