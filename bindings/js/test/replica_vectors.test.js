@@ -11,7 +11,7 @@ import { placedDigest } from "../src/replica/digest.js";
 import { EntryReader } from "../src/replica/entry.js";
 import { genericCodeBytes } from "../src/replica/generic_codes.js";
 import { SnapshotHeader } from "../src/replica/header.js";
-import { InputWriter, readInputs } from "../src/replica/input.js";
+import { InputWriter, bytesForm, readInputs } from "../src/replica/input.js";
 import { lineBetween } from "../src/replica/line.js";
 import { WorldObject } from "../src/replica/object.js";
 import { judgeProperty, readProperty } from "../src/replica/property.js";
@@ -152,7 +152,7 @@ check("replica_digest", ({ objects }) => {
 
 check("replica_input", ({ bytes: byteLength, near }, bytes) => {
   const { newest, view, inputs } = readInputs(bytes, byteLength, near);
-  const written = new InputWriter(byteLength).write(newest, view, inputs);
+  const written = new InputWriter(bytesForm(byteLength)).write(newest, view, inputs);
   assert.deepEqual(readInputs(written ?? bytes.subarray(0, 0), byteLength, near), { newest, view, inputs });
   return { newest, view, inputs: inputs.map(toHex) };
 });

@@ -1,4 +1,10 @@
-/** What node has besides a browser: UDP, and a WebSocket where the runtime brings none. */
+/** Everything of `netloom`, and what node adds: UDP, and WebSocket where node has none of its own. */
 
-export { openUdp, UdpTransport } from "./udp.js";
-export { openNodeWebSocket, NodeWebSocketTransport } from "./websocket.js";
+import { registerTransport } from "../api/dial.js";
+import { openUdp } from "./udp.js";
+import { openNodeWebSocket } from "./websocket.js";
+
+registerTransport("udp", ({ host, port }) => openUdp(host, port));
+registerTransport("websocket", ({ url }) => openNodeWebSocket(url));
+
+export * from "../index.js";

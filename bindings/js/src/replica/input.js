@@ -5,7 +5,7 @@
  * chance. So every message carries all inputs that the server has not confirmed, the newest first, and a lost
  * one costs nothing if the next arrives in time. An input that did not change takes one bit.
  *
- * An input is a `Uint8Array`, either always of the same length or preceded by it.
+ * What an input consists of is the game's own: a form says how one is written. Two inputs are the same if their bits are.
  */
 
 import { BitReader, BitWriter } from "../wire/bits.js";
@@ -15,8 +15,9 @@ import { nearest } from "./tick.js";
 
 const INPUTS_MAX = 64;
 const MESSAGE_BYTES_MAX = 512;
-/** Bytes of one input. */
+/** Bytes of one input, if it is bytes. */
 export const INPUT_BYTES_MAX = 64;
+const INPUT_BITS_MAX = 520;
 const LENGTH_BITS = 7;
 const VIEW = 0x80;
 
@@ -38,16 +39,42 @@ export function viewTimeAt(timeUs, stepsPerSecond) {
   return { step: Math.floor(parts / 256) >>> 0, fraction: parts % 256 };
 }
 
+/**
+ * What an input consists of.
+ * @typedef {object} InputForm
+ * @property {number} bitsMax the most bits of one, up to 520
+ * @property {(input: any, writer: BitWriter) => void} write
+ */
+
+/**
+ * Inputs that are bytes: always as many, or preceded by their number.
+ * @param {number | null} byteLength up to 64; null if each says its own
+ * @returns {InputForm}
+ */
+export function bytesForm(byteLength) {
+  const bitsMax = byteLength === null ? LENGTH_BITS + 8 * INPUT_BYTES_MAX : 8 * byteLength;
+  return {
+    bitsMax,
+    write(input, writer) {
+      const isRight = byteLength === null ? input.length <= INPUT_BYTES_MAX : input.length === byteLength;
+      if (!isRight) throw new RangeError(`an input of ${input.length} bytes: use ${byteLength ?? "0 to 64"}`);
+      if (byteLength === null) writer.bits(input.length, LENGTH_BITS);
+      writer.bytes(input);
+    },
+  };
+}
+
 /** Writes messages with inputs. */
 export class InputWriter {
-  /** @param {number | null} byteLength of every input, up to 64; null if each says its own */
-  constructor(byteLength) {
-    if (byteLength !== null && !(byteLength >= 0 && byteLength <= INPUT_BYTES_MAX)) {
-      throw new RangeError(`an input of ${byteLength} bytes: use 0 to ${INPUT_BYTES_MAX}`);
+  /** @param {InputForm} form */
+  constructor(form) {
+    if (!(form.bitsMax >= 0 && form.bitsMax <= INPUT_BITS_MAX)) {
+      throw new RangeError(`an input of ${form.bitsMax} bits: use 0 to ${INPUT_BITS_MAX}`);
     }
-    this.byteLength = byteLength;
-    this.bitsMax = byteLength === null ? LENGTH_BITS + 8 * INPUT_BYTES_MAX : 8 * byteLength;
+    this.form = form;
     this.writer = new BitWriter(MESSAGE_BYTES_MAX);
+    this.input = new BitWriter(INPUT_BITS_MAX / 8);
+    this.before = new BitWriter(INPUT_BITS_MAX / 8);
   }
 
   /**
@@ -55,7 +82,7 @@ export class InputWriter {
    * for, as a view that is good until the next one; null if there are none.
    * @param {number} newest
    * @param {ViewTime | null} view what the player saw at the newest
-   * @param {readonly Uint8Array[]} inputs the newest first
+   * @param {readonly any[]} inputs the newest first
    */
   write(newest, view, inputs) {
     const writer = this.writer.reset();
@@ -70,35 +97,38 @@ export class InputWriter {
     return count === 0 ? null : writer.written();
   }
 
-  /** @param {readonly Uint8Array[]} inputs */
+  /** @param {readonly any[]} inputs */
   #writeInputs(inputs) {
-    const { writer } = this;
+    const { writer, form } = this;
     const count = Math.min(inputs.length, INPUTS_MAX);
     for (let at = 0; at < count; at++) {
-      const isSame = at > 0 && isEqual(inputs[at], inputs[at - 1]);
-      if (writer.left < 1 + (isSame ? 0 : this.bitsMax)) return at;
+      const { input, before } = this;
+      form.write(inputs[at], input.reset());
+      const isSame = at > 0 && isEqual(input, before);
+      if (writer.left < 1 + (isSame ? 0 : form.bitsMax)) return at;
       if (at > 0) writer.bool(isSame);
-      if (!isSame) this.#writeInput(inputs[at]);
+      if (!isSame) copyBits(input, writer);
+      this.input = before;
+      this.before = input;
     }
     return count;
-  }
-
-  /** @param {Uint8Array} input */
-  #writeInput(input) {
-    const { byteLength, writer } = this;
-    const isRight = byteLength === null ? input.length <= INPUT_BYTES_MAX : input.length === byteLength;
-    if (!isRight) throw new RangeError(`an input of ${input.length} bytes: use ${byteLength ?? "0 to 64"}`);
-    if (byteLength === null) writer.bits(input.length, LENGTH_BITS);
-    writer.bytes(input);
   }
 }
 
 /**
- * @param {Uint8Array} a
- * @param {Uint8Array} b
+ * @param {BitWriter} a
+ * @param {BitWriter} b
  */
 function isEqual(a, b) {
-  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+  return a.at === b.at && a.written().every((byte, at) => byte === b.buffer[at]);
+}
+
+/**
+ * @param {BitWriter} from
+ * @param {BitWriter} to
+ */
+function copyBits(from, to) {
+  for (let at = 0; at < from.at; at += 8) to.bits(from.buffer[at >>> 3], Math.min(8, from.at - at));
 }
 
 /**

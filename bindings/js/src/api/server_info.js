@@ -1,0 +1,105 @@
+/**
+ * Where a server is, from the address that a player has: the one of the page, or what somebody sent.
+ *
+ * A server says at /.well-known/netloom.json over which transports it can be reached and, for WebTransport with a certificate
+ * of its own making, the hashes of the certificates that are good. Those change within two weeks, so the document is asked
+ * for at every connection and never kept.
+ */
+
+import { NetloomError } from "../session/error.js";
+
+const WELL_KNOWN = "/.well-known/netloom.json";
+const DOCUMENT_BYTES_MAX = 64 * 1024;
+const FETCH_MS_MAX = 5_000;
+const HASHES_MAX = 16;
+
+/**
+ * One way to a server.
+ * @typedef {{ transport: "webtransport", url: string, certificateHashes: Uint8Array[] }
+ *   | { transport: "websocket", url: string }
+ *   | { transport: "udp", host: string, port: number }} Route
+ */
+
+/**
+ * The ways to a server, the best first.
+ * @param {string | URL} address
+ * @returns {Promise<Route[]>}
+ */
+export async function routesTo(address) {
+  const url = parse(address);
+  switch (url.protocol) {
+    case "ws:":
+    case "wss:":
+      return [{ transport: "websocket", url: url.href }];
+    case "udp:":
+      if (url.port === "") throw new NetloomError("address", `${address} has no port: write udp://host:7777`);
+      return [{ transport: "udp", host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(url.port) }];
+    case "http:":
+    case "https:":
+      return routesOf(await fetchDocument(url), url);
+    default:
+      throw new NetloomError("address", `${address} is no address of a server: use https://, ws://, wss:// or udp://`);
+  }
+}
+
+/** @param {string | URL} address */
+function parse(address) {
+  try {
+    return new URL(address, globalThis.location?.href);
+  } catch (error) {
+    throw new NetloomError("address", `${address} is no address`, { cause: error });
+  }
+}
+
+/**
+ * @param {URL} base
+ * @returns {Promise<any>}
+ */
+async function fetchDocument(base) {
+  const url = new URL(WELL_KNOWN, base.href);
+  try {
+    const signal = AbortSignal.timeout(FETCH_MS_MAX);
+    const response = await fetch(url, { cache: "no-store", credentials: "omit", signal });
+    if (!response.ok) throw new Error(`it answers ${response.status}`);
+    const text = await response.text();
+    if (text.length > DOCUMENT_BYTES_MAX) throw new Error("it is too long");
+    return JSON.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new NetloomError("unreachable", `${url} cannot be read: ${why}. Is the server running, with its web side?`, {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * @param {any} document
+ * @param {URL} base
+ * @returns {Route[]}
+ */
+export function routesOf(document, base) {
+  /** @type {Route[]} */
+  const routes = [];
+  const { webtransport, websocket } = document ?? {};
+  if (typeof webtransport?.url === "string") {
+    const hashes = Array.isArray(webtransport.certificateHashes) ? webtransport.certificateHashes : [];
+    const certificateHashes = hashes.slice(0, HASHES_MAX).map(fromBase64);
+    routes.push({ transport: "webtransport", url: new URL(webtransport.url, base.href).href, certificateHashes });
+  }
+  if (typeof websocket?.url === "string") {
+    routes.push({ transport: "websocket", url: new URL(websocket.url, base.href).href });
+  }
+  if (routes.length === 0) {
+    throw new NetloomError("unreachable", `${base.href} offers neither WebTransport nor WebSocket`);
+  }
+  return routes;
+}
+
+/** @param {unknown} text */
+function fromBase64(text) {
+  try {
+    return Uint8Array.from(atob(String(text)), (character) => character.charCodeAt(0));
+  } catch (error) {
+    throw new NetloomError("unreachable", "the server's certificate hashes cannot be read", { cause: error });
+  }
+}

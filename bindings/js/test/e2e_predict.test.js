@@ -1,0 +1,66 @@
+/** The player's own object over a slow line: it moves at once, and the server agrees. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { connect } from "../src/node/index.js";
+import { eventually } from "./expect.js";
+import { addressOf, startTour } from "./servers.js";
+import { tour } from "./tour.js";
+
+/** As the server steps. @param {any} walker @param {any} input */
+function walk(walker, { way }) {
+  walker.at[0] += [0, 0.125, -0.125][way] ?? 0;
+  walker.steps = (walker.steps + (way !== 0 ? 1 : 0)) & 0xffff;
+}
+
+for (const scheme of /** @type {const} */ (["udp", "ws"])) {
+  test(`over ${scheme} with a round trip of 160 ms the own object reacts within two steps, without corrections`, async () => {
+    const server = await startTour([`${scheme}://127.0.0.1:0`]);
+    const client = await connect(addressOf(server, scheme), {
+      protocol: tour, name: "Ada", input: { way: 0 }, lab: { latencyMs: 80 },
+    });
+    try {
+      const own = client.predict("Walker", walk);
+      await eventually(() => own.object !== null && client.progress === 1, "the walker is predicted");
+      await eventually(() => client.stats().packetsReceived > 100, "the clocks have settled");
+      const walker = /** @type {import("../src/index.js").NetObject} */ (own.object);
+      assert.equal(walker, client.own("Walker"));
+      const start = walker.position[0];
+      const before = performance.now();
+      client.setInput({ way: 1 });
+      await eventually(() => own.state?.at[0] > start, "it moves");
+      const reactedMs = performance.now() - before;
+      assert.ok(reactedMs < 120, `it took ${reactedMs} ms, less than the server's word`);
+      await eventually(() => own.state?.at[0] > start + 10, "it walks");
+      assert.ok(own.state?.at[0] > walker.get("at")[0], "it is ahead of what the server told");
+      client.update();
+      assert.ok(Math.abs(walker.position[0] - own.state?.at[0]) <= 0.3, "it is shown where it is predicted");
+      client.setInput({ way: 0 });
+      await eventually(() => walker.get("steps") === own.state?.steps, "the server made the same steps");
+      assert.ok(Math.abs(walker.get("at")[0] - own.state?.at[0]) < 0.01, "and came to the same place");
+      assert.equal(own.corrections, 0, JSON.stringify(own.report));
+      assert.equal(client.stats().corrections, 0);
+    } finally {
+      await client.close();
+      await server.stop();
+    }
+  });
+}
+
+test("a step that is wrong is corrected by the server, and seen in the figures", async () => {
+  const server = await startTour(["udp://127.0.0.1:0"]);
+  const client = await connect(addressOf(server, "udp"), { protocol: tour, name: "Ada", input: { way: 1 }, lab: { latencyMs: 20 } });
+  try {
+    const own = client.predict("Walker", (walker, input) => {
+      walk(walker, input);
+      walker.at[0] += 0.125;
+    });
+    await eventually(() => own.corrections > 3, "the server disagrees");
+    assert.ok((own.report?.fields.find(({ name }) => name === "at")?.count ?? 0) > 3);
+    assert.equal(client.stats().corrections, own.corrections);
+    assert.throws(() => client.predict("Tank", walk), { code: "setting" });
+  } finally {
+    await client.close();
+    await server.stop();
+  }
+});
