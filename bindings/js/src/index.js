@@ -9,10 +9,11 @@
 import { Client } from "./api/client.js";
 
 /**
- * Connects to a server and settles when there is a seat in a room; rejects with a NetloomError that says why not.
+ * Connects to a server and settles when there is a seat in a room; rejects with a NetloomError that says why
+ * not.
  *
- * The address is that of the server's web side (`https://` or `http://`: WebTransport where it works, WebSocket otherwise), of a
- * WebSocket (`wss://`, `ws://`) or, in node, of a UDP socket (`udp://host:7777`).
+ * The address is that of the server's web side (`https://` or `http://`: WebTransport where it works,
+ * WebSocket otherwise), of a WebSocket (`wss://`, `ws://`) or, in node, of a UDP socket (`udp://host:7777`).
  * @param {string | URL} address
  * @param {import("./api/options.js").ConnectOptions} options
  * @returns {Promise<Client>}

@@ -32,17 +32,27 @@ class FakeStorage {
 }
 
 test("addresses lead to transports, the best first", async () => {
-  assert.deepEqual(await routesTo("ws://127.0.0.1:7778/netloom"), [{ transport: "websocket", url: "ws://127.0.0.1:7778/netloom" }]);
+  assert.deepEqual(await routesTo("ws://127.0.0.1:7778/netloom"), [
+    { transport: "websocket", url: "ws://127.0.0.1:7778/netloom" },
+  ]);
   assert.deepEqual(await routesTo("udp://[::1]:7777"), [{ transport: "udp", host: "::1", port: 7777 }]);
   const document = {
     webtransport: { url: "https://127.0.0.1:4433/netloom", certificateHashes: ["AQID"] },
     websocket: { url: "/netloom" },
   };
   assert.deepEqual(routesOf(document, new URL("ws://127.0.0.1:80/x")), [
-    { transport: "webtransport", url: "https://127.0.0.1:4433/netloom", certificateHashes: [Uint8Array.of(1, 2, 3)] },
+    {
+      transport: "webtransport",
+      url: "https://127.0.0.1:4433/netloom",
+      certificateHashes: [Uint8Array.of(1, 2, 3)],
+    },
     { transport: "websocket", url: "ws://127.0.0.1/netloom" },
   ]);
-  for (const [address, code] of [["nowhere", "address"], ["ftp://x", "address"], ["udp://host", "address"]]) {
+  for (const [address, code] of [
+    ["nowhere", "address"],
+    ["ftp://x", "address"],
+    ["udp://host", "address"],
+  ]) {
     await assert.rejects(routesTo(address), { code }, address);
   }
 });
@@ -54,10 +64,21 @@ test("a server's document may be anything, and says so where it helps nobody", a
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
   const address = `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}`;
   try {
-    for (const wrong of ["{}", "null", "[1]", "not json", '{"websocket":{"url":5}}', `"${"x".repeat(70_000)}"`,
-      '{"webtransport":{"url":"https://x","certificateHashes":["*"]}}']) {
+    for (const wrong of [
+      "{}",
+      "null",
+      "[1]",
+      "not json",
+      '{"websocket":{"url":5}}',
+      `"${"x".repeat(70_000)}"`,
+      '{"webtransport":{"url":"https://x","certificateHashes":["*"]}}',
+    ]) {
       answer = wrong;
-      await assert.rejects(connect(address, { protocol: tour }), { name: "NetloomError", code: "unreachable" }, wrong.slice(0, 50));
+      await assert.rejects(
+        connect(address, { protocol: tour }),
+        { name: "NetloomError", code: "unreachable" },
+        wrong.slice(0, 50),
+      );
     }
     status = 404;
     await assert.rejects(connect(address, { protocol: tour }), /it answers 404/);
@@ -69,19 +90,35 @@ test("a server's document may be anything, and says so where it helps nobody", a
 
 test("what cannot be is named before anything is sent", async () => {
   await assert.rejects(connect("ws://127.0.0.1:1", /** @type {any} */ ({})), /options.protocol is missing/);
-  await assert.rejects(connect("ws://127.0.0.1:1", { protocol: tour, interpolationDelayMs: 5 }), /use 50 to 500/);
-  await assert.rejects(connect("ws://127.0.0.1:1", { protocol: tour, reconnect: /** @type {any} */ ("yes") }), /use resume, always, never/);
-  await assert.rejects(connect("ws://127.0.0.1:1", { protocol: tour, name: "x".repeat(65) }), { code: "setting" });
+  await assert.rejects(
+    connect("ws://127.0.0.1:1", { protocol: tour, interpolationDelayMs: 5 }),
+    /use 50 to 500/,
+  );
+  await assert.rejects(
+    connect("ws://127.0.0.1:1", { protocol: tour, reconnect: /** @type {any} */ ("yes") }),
+    /use resume, always, never/,
+  );
+  await assert.rejects(connect("ws://127.0.0.1:1", { protocol: tour, name: "x".repeat(65) }), {
+    code: "setting",
+  });
   assert.throws(() => defineProtocol(""), { code: "setting" });
   assert.throws(() => defineProtocol("g", { objects: { A: {} } }), { code: "setting" });
-  assert.throws(() => defineProtocol("g", { objects: { A: { at: /** @type {any} */ ("position") } } }), /A.at must be one of field/);
-  assert.throws(() => defineProtocol("g", { input: { name: field.text(5) } }), /input.name must be a number of fixed width/);
+  assert.throws(
+    () => defineProtocol("g", { objects: { A: { at: /** @type {any} */ ("position") } } }),
+    /A.at must be one of field/,
+  );
+  assert.throws(
+    () => defineProtocol("g", { input: { name: field.text(5) } }),
+    /input.name must be a number of fixed width/,
+  );
   assert.throws(() => field.range(0, 1, 0.3), /one over a whole number/);
   assert.throws(() => field.choice("only"), { code: "setting" });
 });
 
-test("inputs are as many bits as their fields need, and beyond their ranges they are the ends of them", () => {
-  const { input } = defineProtocol("g", { input: { x: field.int(-1, 1), fire: field.bool(), aim: field.range(-1, 1, 0.5) } });
+test("inputs have as many bits as their fields need, and end where their ranges do", () => {
+  const { input } = defineProtocol("g", {
+    input: { x: field.int(-1, 1), fire: field.bool(), aim: field.range(-1, 1, 0.5) },
+  });
   assert.equal(input.bitsMax, 2 + 1 + 3);
   const written = (/** @type {any} */ value) => {
     const writer = new BitWriter(8);
@@ -111,7 +148,10 @@ test("a token is kept once, for a minute, and storage that fails is none", () =>
     storage.setItem("netloom.resume here", text);
     assert.equal(store.take(0), null, text);
   }
-  const broken = new ResumeStore(/** @type {any} */ ({ getItem: () => assert.fail(), setItem: null }), "here");
+  const broken = new ResumeStore(
+    /** @type {any} */ ({ getItem: () => assert.fail(), setItem: null }),
+    "here",
+  );
   broken.keep(token, 0);
   broken.forget();
   assert.equal(broken.take(0), null);

@@ -14,10 +14,13 @@ function walk(walker, { way }) {
 }
 
 for (const scheme of /** @type {const} */ (["udp", "ws"])) {
-  test(`over ${scheme} with a round trip of 160 ms the own object reacts within two steps, without corrections`, async () => {
+  test(`over ${scheme} with 160 ms of round trip the own object reacts at once, uncorrected`, async () => {
     const server = await startTour([`${scheme}://127.0.0.1:0`]);
     const client = await connect(addressOf(server, scheme), {
-      protocol: tour, name: "Ada", input: { way: 0 }, lab: { latencyMs: 80 },
+      protocol: tour,
+      name: "Ada",
+      input: { way: 0 },
+      lab: { latencyMs: 80 },
     });
     try {
       const own = client.predict("Walker", walk);
@@ -49,7 +52,12 @@ for (const scheme of /** @type {const} */ (["udp", "ws"])) {
 
 test("a step that is wrong is corrected by the server, and seen in the figures", async () => {
   const server = await startTour(["udp://127.0.0.1:0"]);
-  const client = await connect(addressOf(server, "udp"), { protocol: tour, name: "Ada", input: { way: 1 }, lab: { latencyMs: 20 } });
+  const client = await connect(addressOf(server, "udp"), {
+    protocol: tour,
+    name: "Ada",
+    input: { way: 1 },
+    lab: { latencyMs: 20 },
+  });
   try {
     const own = client.predict("Walker", (walker, input) => {
       walk(walker, input);

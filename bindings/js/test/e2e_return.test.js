@@ -113,7 +113,8 @@ test("closing while a way is being looked for ends at once", async () => {
 test("a page that is reloaded has its seat again, and a copy of its tab has not", async () => {
   const page = new EventTarget();
   Object.assign(globalThis, {
-    addEventListener: page.addEventListener.bind(page), removeEventListener: page.removeEventListener.bind(page),
+    addEventListener: page.addEventListener.bind(page),
+    removeEventListener: page.removeEventListener.bind(page),
   });
   /** @type {Map<string, string>} */
   const items = new Map();
@@ -139,7 +140,10 @@ test("a page that is reloaded has its seat again, and a copy of its tab has not"
     page.dispatchEvent(new Event("pagehide"));
     page.dispatchEvent(new Event("pageshow"));
     assert.equal(items.size, 0, "the page came back from the cache");
-    storage.setItem("netloom.resume " + `${address} tour `, JSON.stringify({ token: "00".repeat(32), atMs: Date.now() }));
+    storage.setItem(
+      "netloom.resume " + `${address} tour `,
+      JSON.stringify({ token: "00".repeat(32), atMs: Date.now() }),
+    );
     const other = await join(address, { storage });
     assert.notEqual(other.player, player, "a token of nobody gives another seat");
   } finally {
@@ -154,7 +158,10 @@ test("the lab makes a line as bad as it is told to", async () => {
   const { pingMs } = client.stats();
   assert.ok(pingMs > 110 && pingMs < 180, `a round trip of ${pingMs} ms`);
   client.lab.set({ outgoing: { lossPercent: 5 }, incoming: { latencyMs: 10 } });
-  assert.deepEqual([client.lab.settings.outgoing.lossPercent, client.lab.settings.incoming.latencyMs], [5, 10]);
+  assert.deepEqual(
+    [client.lab.settings.outgoing.lossPercent, client.lab.settings.incoming.latencyMs],
+    [5, 10],
+  );
   client.lab.preset("awful");
   await eventually(() => isWhole(client), "the world comes over an awful line as well");
   assert.throws(() => client.lab.preset("perfect"), { code: "setting" });

@@ -1,4 +1,7 @@
-/** A client against `netloom serve` as anybody runs it: the whole world, word for word, and a seat that outlives its connection. */
+/**
+ * A client against `netloom serve` as anybody runs it: the whole world, word for word, and a seat that
+ * outlives its connection.
+ */
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -29,7 +32,12 @@ async function compare(client) {
   return { own: own.map((hash) => hash?.toString(16).padStart(16, "0")), servers };
 }
 
-for (const [scheme, encryption] of /** @type {const} */ ([["udp", "off"], ["udp", "required"], ["ws", "off"], ["ws", "required"]])) {
+for (const [scheme, encryption] of /** @type {const} */ ([
+  ["udp", "off"],
+  ["udp", "required"],
+  ["ws", "off"],
+  ["ws", "required"],
+])) {
   describe(`netloom serve over ${scheme}, encryption ${encryption}`, () => {
     /** @type {Running} */
     let server;
@@ -38,10 +46,13 @@ for (const [scheme, encryption] of /** @type {const} */ ([["udp", "off"], ["udp"
     });
     after(() => server.stop());
 
-    test("256 cubes are here and stay equal to the server's to the last word, while all of them move", async () => {
+    test("256 cubes are equal to the server's to the last word, while all of them move", async () => {
       const client = await connect(addressOf(server, scheme), { protocol: cubes, name: "Ada", encryption });
       assert.equal(client.transport, scheme === "ws" ? "websocket" : "udp");
-      await eventually(() => client.progress === 1 && [...client.objects("Cube")].length === 256, "256 cubes");
+      await eventually(
+        () => client.progress === 1 && [...client.objects("Cube")].length === 256,
+        "256 cubes",
+      );
       client.setInput({ right: 1, up: -1, dash: false });
       const { own, servers } = await compare(client);
       assert.deepEqual(own, servers);
@@ -80,6 +91,12 @@ test("a view shows cubes between their states, and never faster than they can be
 });
 
 test("nobody at an address is no mystery", async () => {
-  await assert.rejects(connect("udp://127.0.0.1:9", { protocol: cubes }), { name: "NetloomError", code: "unreachable" });
-  await assert.rejects(connect("ws://127.0.0.1:9/netloom", { protocol: cubes }), { name: "NetloomError", code: "unreachable" });
+  await assert.rejects(connect("udp://127.0.0.1:9", { protocol: cubes }), {
+    name: "NetloomError",
+    code: "unreachable",
+  });
+  await assert.rejects(connect("ws://127.0.0.1:9/netloom", { protocol: cubes }), {
+    name: "NetloomError",
+    code: "unreachable",
+  });
 });

@@ -25,11 +25,16 @@ function checkBall(ball) {
   assert.ok(Math.abs(values.heat - angle * 1.1) < 1e-3);
   assert.equal(values.is_lit, Math.floor(step / 30) % 2 === 1);
   assert.equal(values.label, `ball ${number} at ${step}`);
-  assert.deepEqual(values.marks, Array.from({ length: Math.floor(step / 30) % 9 }, (_, mark) => mark * 11));
+  assert.deepEqual(
+    values.marks,
+    Array.from({ length: Math.floor(step / 30) % 9 }, (_, mark) => mark * 11),
+  );
   assert.deepEqual(values.size, new Array(3).fill(1 + (number % 4) * 0.25));
   assert.ok(Math.abs(Math.hypot(...values.turned) - 1) < 1e-3);
   assert.ok(Math.abs(Math.hypot(...values.speed) - 1) < 0.02);
-  assert.ok(Math.abs(Math.hypot(values.at[0] / Math.max(number, 1e-9), values.at[1] / 50) - 1) < 0.02 || number === 0);
+  assert.ok(
+    Math.abs(Math.hypot(values.at[0] / Math.max(number, 1e-9), values.at[1] / 50) - 1) < 0.02 || number === 0,
+  );
   return true;
 }
 
@@ -90,12 +95,22 @@ function suite(scheme, encryption) {
       assert.notEqual(pointed.tick, null, "it belongs to a moment of the view");
       const seen = await ada.request("look", [], { answer: "seen" });
       const newest = ada.world?.newest ?? 0;
-      assert.ok(seen.args[0] <= newest && newest - seen.args[0] < 40, `saw ${seen.args[0]}, newest is ${newest}`);
+      assert.ok(
+        seen.args[0] <= newest && newest - seen.args[0] < 40,
+        `saw ${seen.args[0]}, newest is ${newest}`,
+      );
     });
 
     test("a call that is refused says why, and a wrong one is not sent", async () => {
-      await assert.rejects(ada.request("grumble", [], { answer: "sum" }), { code: "call-refused", reason: "by-game", message: "not today" });
-      await assert.rejects(ada.request("add", ["x"], { answer: "sum" }), { code: "call-refused", reason: "bad-arguments" });
+      await assert.rejects(ada.request("grumble", [], { answer: "sum" }), {
+        code: "call-refused",
+        reason: "by-game",
+        message: "not today",
+      });
+      await assert.rejects(ada.request("add", ["x"], { answer: "sum" }), {
+        code: "call-refused",
+        reason: "bad-arguments",
+      });
       assert.throws(() => ada.call("greet"), { code: "call" });
       assert.throws(() => ada.call("add", [1, 2], { target: "others" }), { code: "call" });
       assert.throws(() => ada.call("wave", ["x".repeat(65)]), { code: "arguments" });
@@ -152,19 +167,33 @@ function suite(scheme, encryption) {
     test("a server with another version, and one without a seat, say so", async () => {
       const address = addressOf(server, scheme);
       const other = defineProtocol("tour", { version: 9, objects: { Ball: { at: field.position() } } });
-      await assert.rejects(connect(address, { protocol: other, encryption }), (/** @type {NetloomError} */ error) => {
-        assert.equal(error.code, "protocol");
-        assert.equal(error.details.gameVersion, 3);
-        assert.match(error.message, /the server has version 3 of the game/);
-        return true;
+      await assert.rejects(
+        connect(address, { protocol: other, encryption }),
+        (/** @type {NetloomError} */ error) => {
+          assert.equal(error.code, "protocol");
+          assert.equal(error.details.gameVersion, 3);
+          assert.match(error.message, /the server has version 3 of the game/);
+          return true;
+        },
+      );
+      await assert.rejects(connect(address, { protocol: tour, name: "nobody", encryption }), {
+        code: "refused",
+        reason: "denied",
       });
-      await assert.rejects(connect(address, { protocol: tour, name: "nobody", encryption }), { code: "refused", reason: "denied" });
-      await assert.rejects(connect(address, { protocol: tour, room: "attic", encryption }), { code: "refused", reason: "no-such-room" });
+      await assert.rejects(connect(address, { protocol: tour, room: "attic", encryption }), {
+        code: "refused",
+        reason: "no-such-room",
+      });
     });
 
     test("a client with other calls learns the server's", async () => {
       const kinds = Object.fromEntries(tour.kinds.map((kind) => [kind.name, kind.declaration]));
-      const other = defineProtocol("tour", { version: 3, objects: kinds, calls: { sum: {}, add: {}, dance: {} }, input: { way: field.u8() } });
+      const other = defineProtocol("tour", {
+        version: 3,
+        objects: kinds,
+        calls: { sum: {}, add: {}, dance: {} },
+        input: { way: field.u8() },
+      });
       const bo = await connect(addressOf(server, scheme), { protocol: other, name: "Bo", encryption });
       assert.deepEqual(await heard(bo, "calls"), { missing: ["dance"] });
       assert.deepEqual((await bo.request("add", [1, 2], { answer: "sum" })).args, [3]);
@@ -192,7 +221,11 @@ function suite(scheme, encryption) {
       assert.equal((await started).player, guest.player);
       await eventually(() => host.lobby.state?.phase === "playing", "the game is on");
       await Promise.all([host.close(), guest.close()]);
-      const byCode = await connect(addressOf(server, scheme), { protocol: tour, encryption, room: "mead ow23" });
+      const byCode = await connect(addressOf(server, scheme), {
+        protocol: tour,
+        encryption,
+        room: "mead ow23",
+      });
       assert.equal(byCode.room, "meadow");
       await byCode.close();
     });
@@ -208,7 +241,10 @@ function suite(scheme, encryption) {
     });
 
     test("a server that stops says so", async () => {
-      const own = await startTour([...(encryption === "required" ? ["--encrypted"] : []), `${scheme}://127.0.0.1:0`]);
+      const own = await startTour([
+        ...(encryption === "required" ? ["--encrypted"] : []),
+        `${scheme}://127.0.0.1:0`,
+      ]);
       const bo = await connect(addressOf(own, scheme), { protocol: tour, name: "Bo", encryption });
       own.say("stop");
       const error = await bo.closed;

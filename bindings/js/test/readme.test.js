@@ -48,15 +48,24 @@ test("the README's page declares what the server declares", async () => {
   }
 });
 
-test("the README's example for node runs", { skip: NETLOOM === undefined && "cargo build -p netloom-cli first" }, async () => {
-  const [, code] = /** @type {[string, string]} */ (["", readmeBlocks("js").find((block) => block.includes("netloom/node"))]);
-  const [server, path] = [await startServe(), await folder()];
-  try {
-    await writeFile(join(path, "bot.js"), code.replace("udp://127.0.0.1:7777", addressOf(server, "udp")));
-    const { stdout } = await promisify(execFile)(process.execPath, [join(path, "bot.js")], { timeout: 30_000 });
-    assert.match(stdout, /^257 objects in /m);
-  } finally {
-    await rm(path, { recursive: true });
-    await server.stop();
-  }
-});
+test(
+  "the README's example for node runs",
+  { skip: NETLOOM === undefined && "cargo build -p netloom-cli first" },
+  async () => {
+    const [, code] = /** @type {[string, string]} */ ([
+      "",
+      readmeBlocks("js").find((block) => block.includes("netloom/node")),
+    ]);
+    const [server, path] = [await startServe(), await folder()];
+    try {
+      await writeFile(join(path, "bot.js"), code.replace("udp://127.0.0.1:7777", addressOf(server, "udp")));
+      const { stdout } = await promisify(execFile)(process.execPath, [join(path, "bot.js")], {
+        timeout: 30_000,
+      });
+      assert.match(stdout, /^257 objects in /m);
+    } finally {
+      await rm(path, { recursive: true });
+      await server.stop();
+    }
+  },
+);

@@ -1,4 +1,7 @@
-/** Real servers for tests: each is started for one test file, speaks on loopback only, and ends with its input. */
+/**
+ * Real servers for tests: each is started for one test file, speaks on loopback only, and ends with its
+ * input.
+ */
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -14,7 +17,9 @@ const TARGET = process.env.CARGO_TARGET_DIR ?? `${ROOT}target`;
  * @param {string} name its path below the folder of a profile
  */
 function built(name) {
-  return ["release", "debug"].map((profile) => `${TARGET}/${profile}/${name}`).find((path) => existsSync(path));
+  return ["release", "debug"]
+    .map((profile) => `${TARGET}/${profile}/${name}`)
+    .find((path) => existsSync(path));
 }
 
 /** The server with something of everything: `cargo build -p netloom --example tour`. */
@@ -64,7 +69,16 @@ export async function startTour(args) {
  */
 export async function startServe(args = []) {
   if (NETLOOM === undefined) throw new Error("build the server first: cargo build -p netloom-cli");
-  const binds = ["--bind", "udp://127.0.0.1:0", "--bind", "ws://127.0.0.1:0", "--metrics", "", "--log", "off"];
+  const binds = [
+    "--bind",
+    "udp://127.0.0.1:0",
+    "--bind",
+    "ws://127.0.0.1:0",
+    "--metrics",
+    "",
+    "--log",
+    "off",
+  ];
   const server = spawn(NETLOOM, ["serve", ...binds, ...args], { stdio: ["ignore", "pipe", "ignore"] });
   const ended = once(server, "exit");
   /** @type {string[]} */

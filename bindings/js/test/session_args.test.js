@@ -25,15 +25,49 @@ test("the example of the standard reads and writes", () => {
 
 test("whatever can be sent comes back as it was", () => {
   const values = [
-    null, true, false, 0, 127, 128, -1, -32, -33, 65_535, 2 ** 31, -(2 ** 31) - 1, Number.MAX_SAFE_INTEGER, 2n ** 64n - 1n,
-    -(2n ** 63n), 0.5, -0, NaN, Infinity, 1e300, "", "ключ", "x".repeat(300), new Uint8Array(0), new Uint8Array(300).fill(7),
-    [], [[1, [2]]], new Array(20).fill(1), new ObjectRef(null), new ObjectRef(0xff_ffff),
+    null,
+    true,
+    false,
+    0,
+    127,
+    128,
+    -1,
+    -32,
+    -33,
+    65_535,
+    2 ** 31,
+    -(2 ** 31) - 1,
+    Number.MAX_SAFE_INTEGER,
+    2n ** 64n - 1n,
+    -(2n ** 63n),
+    0.5,
+    -0,
+    NaN,
+    Infinity,
+    1e300,
+    "",
+    "ключ",
+    "x".repeat(300),
+    new Uint8Array(0),
+    new Uint8Array(300).fill(7),
+    [],
+    [[1, [2]]],
+    new Array(20).fill(1),
+    new ObjectRef(null),
+    new ObjectRef(0xff_ffff),
   ];
   assert.deepEqual(readArgs(written(values)), values);
   const map = readArgs(written([{ one: 1, __proto__: null, nested: { two: [2] } }]))[0];
-  assert.deepEqual(Object.entries(map), [["one", 1], ["nested", Object.assign(Object.create(null), { two: [2] })]]);
+  assert.deepEqual(Object.entries(map), [
+    ["one", 1],
+    ["nested", Object.assign(Object.create(null), { two: [2] })],
+  ]);
   assert.deepEqual(readArgs(written([undefined])), [null]);
-  assert.deepEqual(readArgs(written([{ alias: 7 }])), [new ObjectRef(7)], "an object in sight is sent by its alias");
+  assert.deepEqual(
+    readArgs(written([{ alias: 7 }])),
+    [new ObjectRef(7)],
+    "an object in sight is sent by its alias",
+  );
 });
 
 test("a key named like a property of all objects is only a key", () => {
@@ -45,8 +79,18 @@ test("a key named like a property of all objects is only a key", () => {
 test("what is too large, too deep or no value cannot be sent", () => {
   let deep = /** @type {any} */ ([]);
   for (let depth = 0; depth < 16; depth++) deep = [deep];
-  for (const args of [["x".repeat(ARGS_BYTES_MAX)], [deep], new Array(4_096).fill(0), [() => 1], [1n << 64n], [Symbol("x")]]) {
-    assert.throws(() => written(args), (/** @type {any} */ error) => error instanceof NetloomError && error.code === "arguments");
+  for (const args of [
+    ["x".repeat(ARGS_BYTES_MAX)],
+    [deep],
+    new Array(4_096).fill(0),
+    [() => 1],
+    [1n << 64n],
+    [Symbol("x")],
+  ]) {
+    assert.throws(
+      () => written(args),
+      (/** @type {any} */ error) => error instanceof NetloomError && error.code === "arguments",
+    );
   }
   assert.equal(readArgs(written([deep[0][0]])).length, 1, "sixteen deep is allowed");
 });
@@ -54,12 +98,12 @@ test("what is too large, too deep or no value cannot be sent", () => {
 test("what the standard refuses is refused", () => {
   const refused = {
     "no array": "05",
-    "nothing": "90 00",
+    nothing: "90 00",
     "cut off": "92 05",
     "a long array of nothing": "dd ff ff ff ff",
     "a long text of nothing": "91 db ff ff ff ff",
     "a key that is no text": "91 81 01 01",
-    "c1": "91 c1",
+    c1: "91 c1",
     "another extension": "91 d6 02 00 00 00 00",
     "another length of extension": "91 d4 01 00",
     "an object beyond all": "91 d6 01 00 00 00 01",

@@ -26,26 +26,43 @@ function page(count, first, entries) {
 }
 
 test("ids follow the bytes of names, and the hash follows options and limits", () => {
-  const table = new CallTable({ wave: {}, chat: {}, "Äpfel": {}, Zoo: {} });
-  assert.deepEqual(table.rows.map((row) => row.name), ["Zoo", "chat", "wave", "Äpfel"]);
+  const table = new CallTable({ wave: {}, chat: {}, Äpfel: {}, Zoo: {} });
+  assert.deepEqual(
+    table.rows.map((row) => row.name),
+    ["Zoo", "chat", "wave", "Äpfel"],
+  );
   const base = new CallTable({ chat: {} }).hash();
   assert.equal(base, new CallTable({ chat: { callers: "both", bytesMax: 1_024 } }).hash());
   for (const options of [
-    { callers: /** @type {const} */ ("server") }, { delivery: /** @type {const} */ ("unreliable") }, { atViewTime: true },
-    { isForwarded: true }, { bytesMax: 5 },
+    { callers: /** @type {const} */ ("server") },
+    { delivery: /** @type {const} */ ("unreliable") },
+    { atViewTime: true },
+    { isForwarded: true },
+    { bytesMax: 5 },
   ]) {
     assert.notEqual(base, new CallTable({ chat: options }).hash());
   }
   assert.equal(new CallTable({}).hash(), 0xcbf29ce484222325n, "nothing hashes to the beginning of the hash");
   assert.throws(() => new CallTable({ "": {} }), NetloomError);
   assert.throws(() => new CallTable({ chat: { bytesMax: 16_385 } }), /bytesMax of "chat"/);
-  assert.throws(() => new CallTable({ chat: { callers: /** @type {any} */ ("me") } }), /use one of server, clients, both/);
+  assert.throws(
+    () => new CallTable({ chat: { callers: /** @type {any} */ ("me") } }),
+    /use one of server, clients, both/,
+  );
 });
 
 test("a client translates between its names and the server's list", () => {
   const table = new CallTable({ chat: {}, fire: {}, wave: {} });
   const list = new CallList();
-  assert.equal(list.handlePage(page(3, 0, [["chat", 0x02, 10], ["drop", 0x02, 10]])), false);
+  assert.equal(
+    list.handlePage(
+      page(3, 0, [
+        ["chat", 0x02, 10],
+        ["drop", 0x02, 10],
+      ]),
+    ),
+    false,
+  );
   assert.equal(list.handlePage(page(3, 2, [["fire", 0x1a, 20]])), true);
   const map = new CallMap(table, list.entries);
   assert.deepEqual(map.missing(), ["wave"]);
@@ -65,9 +82,19 @@ test("a page that is refused changes nothing", () => {
   const list = new CallList();
   list.handlePage(page(2, 0, [["chat", 2, 10]]));
   const refused = [
-    page(3, 1, [["fire", 2, 10]]), page(2, 0, [["fire", 2, 10]]), page(2, 1, [["fire", 2, 10], ["drop", 2, 10]]),
-    page(2, 1, []), page(2, 1, [["fire", 0x40, 10]]), page(2, 1, [["fire", 3, 10]]), page(2, 1, [["fire", 2, 0]]),
-    page(2, 1, [["fire", 2, 16_385]]), page(5_000, 1, []), page(2, 1, [["fire", 2, 10]]).subarray(0, 10),
+    page(3, 1, [["fire", 2, 10]]),
+    page(2, 0, [["fire", 2, 10]]),
+    page(2, 1, [
+      ["fire", 2, 10],
+      ["drop", 2, 10],
+    ]),
+    page(2, 1, []),
+    page(2, 1, [["fire", 0x40, 10]]),
+    page(2, 1, [["fire", 3, 10]]),
+    page(2, 1, [["fire", 2, 0]]),
+    page(2, 1, [["fire", 2, 16_385]]),
+    page(5_000, 1, []),
+    page(2, 1, [["fire", 2, 10]]).subarray(0, 10),
     new Uint8Array(1_025),
   ];
   for (const [at, bytes] of refused.entries()) {
@@ -93,10 +120,18 @@ test("frames have the bytes of the standard", () => {
   assert.deepEqual(head({ ...base, target: "owner", alias: 0x03_0201 }), [2, 1, 0x0b, 1, 2, 3]);
   assert.equal(head({ ...base, target: { group: "NoMe" } }).length, 11);
   assert.throws(() => head({ ...base, target: "owner" }), /needs the object/);
-  assert.throws(() => head({ ...base, target: /** @type {any} */ ("everyone") }), /there is no target "everyone"/);
+  assert.throws(
+    () => head({ ...base, target: /** @type {any} */ ("everyone") }),
+    /there is no target "everyone"/,
+  );
   const read = readServerCall(Uint8Array.of(2, 1, 0x18, 7, 0, 0, 0, 1, 2, 3, 9, 0, 0, 0, 0x90));
   assert.deepEqual(read, { id: 0x0102, caller: 7, alias: 0x03_0201, tick: 9, args: Uint8Array.of(0x90) });
-  for (const bytes of [[2, 1], [2, 1, 1, 0, 0, 0, 0], [2, 1, 0x20, 0, 0, 0, 0], [2, 1, 8, 7, 0, 0, 0, 1]]) {
+  for (const bytes of [
+    [2, 1],
+    [2, 1, 1, 0, 0, 0, 0],
+    [2, 1, 0x20, 0, 0, 0, 0],
+    [2, 1, 8, 7, 0, 0, 0, 1],
+  ]) {
     assert.throws(() => readServerCall(Uint8Array.from(bytes)), WireError);
   }
 });

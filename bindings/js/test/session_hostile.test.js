@@ -1,4 +1,7 @@
-/** A server that sends whatever it likes: a client drops and counts it, or ends with a typed reason, and never grows. */
+/**
+ * A server that sends whatever it likes: a client drops and counts it, or ends with a typed reason, and never
+ * grows.
+ */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -64,8 +67,15 @@ class FakeConnection {
 
 function seated() {
   const session = new SessionClient({
-    protocol: tour, name: "Ada", room: "", isSpectator: false, ticket: new Uint8Array(0), delay: 100_000, objectsMax: 1_000,
-    stepsPerFrameMax: 8, reconnects: true,
+    protocol: tour,
+    name: "Ada",
+    room: "",
+    isSpectator: false,
+    ticket: new Uint8Array(0),
+    delay: 100_000,
+    objectsMax: 1_000,
+    stepsPerFrameMax: 8,
+    reconnects: true,
   });
   const connection = new FakeConnection();
   session.connect(connection);
@@ -97,15 +107,39 @@ function events(session) {
 
 test("a client greets, has a seat, and says that it is ready for snapshots", () => {
   const { session, connection } = seated();
-  assert.deepEqual(events(session)[0], { type: "welcomed", player: 7, room: "yard", isResumed: false, isSpectator: false });
-  assert.deepEqual(connection.sent.map(({ channel, message }) => [channel, message[0]]), [[0, 1], [0, 9]]);
+  assert.deepEqual(events(session)[0], {
+    type: "welcomed",
+    player: 7,
+    room: "yard",
+    isResumed: false,
+    isSpectator: false,
+  });
+  assert.deepEqual(
+    connection.sent.map(({ channel, message }) => [channel, message[0]]),
+    [
+      [0, 1],
+      [0, 9],
+    ],
+  );
 });
 
 test("rates that cannot be are nonsense, and give no seat", () => {
-  for (const rates of [{ stepsPerSecond: 0 }, { sendsPerSecond: 0 }, { sendsPerSecond: 7 }, { stepsPerSecond: 241, sendsPerSecond: 241 }]) {
+  for (const rates of [
+    { stepsPerSecond: 0 },
+    { sendsPerSecond: 0 },
+    { sendsPerSecond: 7 },
+    { stepsPerSecond: 241, sendsPerSecond: 241 },
+  ]) {
     const session = new SessionClient({
-      protocol: tour, name: "Ada", room: "", isSpectator: false, ticket: new Uint8Array(0), delay: 100_000, objectsMax: 10,
-      stepsPerFrameMax: 8, reconnects: true,
+      protocol: tour,
+      name: "Ada",
+      room: "",
+      isSpectator: false,
+      ticket: new Uint8Array(0),
+      delay: 100_000,
+      objectsMax: 10,
+      stepsPerFrameMax: 8,
+      reconnects: true,
     });
     const connection = new FakeConnection();
     session.connect(connection);
@@ -157,7 +191,8 @@ test("calls before the list of calls wait, within bounds", () => {
   const other = welcome();
   other[1] = 0;
   connection.say(other);
-  for (let round = 0; round < 10_000; round++) connection.say(Uint8Array.of(70, 0, 0, 0, 0, 0, 0, 0, 0x90), 1);
+  for (let round = 0; round < 10_000; round++)
+    connection.say(Uint8Array.of(70, 0, 0, 0, 0, 0, 0, 0, 0x90), 1);
   session.tick(1_000);
   assert.equal(session.callCounters.dropped, 10_000 - 4_096);
 });
@@ -183,10 +218,22 @@ test("each ending has its type", () => {
   assert.equal(ending(notice(3)), "shutdown");
   assert.equal(ending(notice(4)), "room-ended");
   assert.equal(ending(notice(5)), "kicked");
-  assert.equal(ending((connection) => connection.end("Shutdown")), "shutdown");
-  assert.equal(ending((connection) => connection.end("Kicked")), "kicked");
-  assert.equal(ending((connection) => connection.end("Protocol")), "lost");
-  assert.equal(ending((connection) => connection.end("Requested")), "closed");
+  assert.equal(
+    ending((connection) => connection.end("Shutdown")),
+    "shutdown",
+  );
+  assert.equal(
+    ending((connection) => connection.end("Kicked")),
+    "kicked",
+  );
+  assert.equal(
+    ending((connection) => connection.end("Protocol")),
+    "lost",
+  );
+  assert.equal(
+    ending((connection) => connection.end("Requested")),
+    "closed",
+  );
 });
 
 test("a lost connection keeps its seat for a minute, and no longer", () => {
@@ -194,15 +241,25 @@ test("a lost connection keeps its seat for a minute, and no longer", () => {
   events(session);
   connection.end("Timeout");
   session.tick(1_000_000);
-  assert.deepEqual(events(session).map(({ type }) => type), ["lost"]);
+  assert.deepEqual(
+    events(session).map(({ type }) => type),
+    ["lost"],
+  );
   assert.ok(session.isLost && session.resumeToken !== null && session.seat !== null);
   const second = new FakeConnection();
   session.connect(second);
   second.events = [];
   second.end("ConnectTimeout");
   session.tick(10_000_000);
-  assert.deepEqual(events(session).map(({ type }) => type), ["lost"], "there may be another attempt");
+  assert.deepEqual(
+    events(session).map(({ type }) => type),
+    ["lost"],
+    "there may be another attempt",
+  );
   session.tick(61_000_001);
-  assert.deepEqual(events(session).map(({ type }) => type), ["ended"]);
+  assert.deepEqual(
+    events(session).map(({ type }) => type),
+    ["ended"],
+  );
   assert.equal(session.seat, null);
 });

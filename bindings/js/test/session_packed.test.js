@@ -24,7 +24,7 @@ test("literals, matches and matches that overlap themselves are unpacked", () =>
 
 test("a length that is not that of the content is refused, and so is a way back before the beginning", () => {
   const refused = {
-    "nothing": packed(0, 0),
+    nothing: packed(0, 0),
     "too long": packed(1_201, 0x30, 1, 2, 3),
     "shorter than said": packed(4, 0x30, 1, 2, 3),
     "longer than said": packed(2, 0x30, 1, 2, 3),
@@ -33,9 +33,10 @@ test("a length that is not that of the content is refused, and so is a way back 
     "cut off in a length": packed(300, 0xf0, 255, 255),
     "cut off in a way back": packed(9, 0x22, 7, 8, 2),
     "no last literals": packed(8, 0x22, 7, 8, 2, 0),
-    "empty": packed(5),
+    empty: packed(5),
   };
-  for (const [what, bytes] of Object.entries(refused)) assert.throws(() => unpack(bytes, out), WireError, what);
+  for (const [what, bytes] of Object.entries(refused))
+    assert.throws(() => unpack(bytes, out), WireError, what);
 });
 
 test("whatever arrives, no more than announced is written", () => {
@@ -50,6 +51,9 @@ test("whatever arrives, no more than announced is written", () => {
     } catch (error) {
       assert.ok(error instanceof WireError, `seed 2, round ${round}: ${error}`);
     }
-    assert.ok(guarded.subarray(length).every((byte) => byte === 0xaa), `seed 2, round ${round}`);
+    assert.ok(
+      guarded.subarray(length).every((byte) => byte === 0xaa),
+      `seed 2, round ${round}`,
+    );
   }
 });

@@ -1,4 +1,7 @@
-/** The declaration of the game of `cargo run -p netloom --example tour`, and of the default game of `netloom serve`. */
+/**
+ * The declaration of the game of `cargo run -p netloom --example tour`, and of the default game of `netloom
+ * serve`.
+ */
 
 import { defineProtocol, field } from "../src/index.js";
 

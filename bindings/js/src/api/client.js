@@ -1,19 +1,19 @@
 /**
  * A client over a real transport: what a game developer holds.
  *
- * Everything that arrives is taken in as it comes, and everything else happens in `#run`: it is called soon after an arrival, at
- * deadlines, and by games that have frames of their own (`update`). One run takes in what arrived, tells the game, asks it for
- * the inputs of the steps that are due, and sends. So a client needs no frame loop to stay connected, and one in a background
- * tab goes on.
+ * Everything that arrives is taken in as it comes, and everything else happens in `#run`: it is called soon
+ * after an arrival, at deadlines, and by games that have frames of their own (`update`). One run takes in
+ * what arrived, tells the game, asks it for the inputs of the steps that are due, and sends. So a client
+ * needs no frame loop to stay connected, and one in a background tab goes on.
  */
 
 import { NetloomError } from "../session/error.js";
 import { SessionClient } from "../session/client.js";
-import { Emitter, report } from "./emitter.js";
+import { Actor } from "./actor.js";
+import { Emitter } from "./emitter.js";
 import { Lab } from "./lab.js";
 import { Line } from "./line.js";
 import { completeOptions, within } from "./options.js";
-import { Prediction } from "./prediction.js";
 import { Pump } from "./pump.js";
 import { answered } from "./request.js";
 import { Scene } from "./scene.js";
@@ -47,10 +47,7 @@ export class Client extends Emitter {
   #isClosing = false;
   #now = 0;
   #drivenAtMs = -Infinity;
-  /** @type {any} */
-  #input;
-  /** @type {Prediction[]} */
-  #predictions = [];
+  #actor;
   /** @type {(error: NetloomError) => void} */
   #settleClosed = () => {};
 
@@ -63,15 +60,24 @@ export class Client extends Emitter {
     const complete = completeOptions(options);
     const { protocol, name, interpolationDelayMs, reconnect } = complete;
     this.#name = name;
-    this.#input = complete.input;
     this.#session = new SessionClient({
-      ...complete, delay: interpolationDelayMs * 1_000, reconnects: reconnect !== "never",
+      ...complete,
+      delay: interpolationDelayMs * 1_000,
+      reconnects: reconnect !== "never",
     });
     this.#scene = new Scene(this.#session, protocol);
+    this.#actor = new Actor(this.#session, this.#scene, protocol, complete.input);
     this.protocol = protocol;
     /** A bad line on purpose. */
     this.lab = new Lab(complete.lab);
-    this.#line = new Line(address, complete, this.#session, this.lab, () => this.#moveOn(), () => this.#pump.soon());
+    this.#line = new Line(
+      address,
+      complete,
+      this.#session,
+      this.lab,
+      () => this.#moveOn(),
+      () => this.#pump.soon(),
+    );
     /** What can be asked of the lobby, and its state. */
     this.lobby = this.#session.lobby;
     /** Settles with the reason when it is over. */
@@ -142,16 +148,16 @@ export class Client extends Emitter {
 
   /** What was measured of the connection. */
   stats() {
-    const corrections = this.#predictions.reduce((sum, prediction) => sum + prediction.corrections, 0);
-    return this.#stats.read(this.#nowMs(), this.#session, corrections);
+    return this.#stats.read(this.#nowMs(), this.#session, this.#actor.corrections);
   }
 
   /**
-   * What the player does from now on: fields of the protocol's input, or a function that says them for each step.
+   * What the player does from now on: fields of the protocol's input, or a function that says them for each
+   * step.
    * @param {any} input
    */
   setInput(input) {
-    this.#input = input;
+    this.#actor.input = input;
   }
 
   /**
@@ -160,9 +166,7 @@ export class Client extends Emitter {
    * @param {(state: any, input: any) => void} step
    */
   predict(kind, step) {
-    const prediction = new Prediction(this.#session, this.#scene, this.protocol, kind, step);
-    this.#predictions.push(prediction);
-    return prediction;
+    return this.#actor.predict(kind, step);
   }
 
   /** How far behind the view is on a good connection: 50 to 500 ms. @param {number} ms */
@@ -173,7 +177,11 @@ export class Client extends Emitter {
     seat.setDelay(ms * 1_000);
   }
 
-  /** Says something to the room, or to the own team. @param {string} text @param {{ toTeam?: boolean }} [options] */
+  /**
+   * Says something to the room, or to the own team.
+   * @param {string} text
+   * @param {{ toTeam?: boolean }} [options]
+   */
   chat(text, { toTeam = false } = {}) {
     this.#session.chat(text, toTeam);
     this.#pump.soon();
@@ -213,7 +221,8 @@ export class Client extends Emitter {
 
   /**
    * A frame of the game: everything is shown as of now. Without frames there is no need to call it.
-   * @param {number} [nowMs] by the clock of performance.now(), such as the time that requestAnimationFrame tells
+   * @param {number} [nowMs] by the clock of performance.now(), such as the time that requestAnimationFrame
+   *   tells
    */
   update(nowMs = performance.now()) {
     this.#drivenAtMs = nowMs;
@@ -263,41 +272,24 @@ export class Client extends Emitter {
     this.#session.tick(now);
     this.#tell();
     for (const object of this.#scene.gone()) this.emit("leave", object);
-    if (this.#predictions.length > 0) {
-      for (const prediction of this.#predictions) prediction.update(Math.max(0, elapsed + now));
-    }
-    this.#act();
+    this.#actor.act(Math.max(0, elapsed + now));
     this.#scene.frame++;
     this.#transmit(now);
     this.#stats.update(now / 1_000, this.#session);
-    if (this.#isClosing && this.#session.isFinished(now)) this.#finish(new NetloomError("closed", "closed by this client"));
+    if (this.#isClosing && this.#session.isFinished(now))
+      this.#finish(new NetloomError("closed", "closed by this client"));
     this.#line.poll(this.#nowMs());
     this.#schedule();
-  }
-
-  /** The inputs of the steps that are due. */
-  #act() {
-    for (let step = this.#session.pollStep(); step !== null; step = this.#session.pollStep()) {
-      const input = typeof this.#input === "function" ? this.#ask(step) : { ...this.#input };
-      this.#session.pushInput(step, input);
-      for (const prediction of this.#predictions) prediction.apply(step, input);
-    }
-  }
-
-  /** @param {number} step */
-  #ask(step) {
-    try {
-      return this.#input(step) ?? {};
-    } catch (error) {
-      report(error);
-      return {};
-    }
   }
 
   /** @param {number} now */
   #transmit(now) {
     if (this.#line.isCongested) return;
-    for (let datagram = this.#session.pollTransmit(now); datagram !== null; datagram = this.#session.pollTransmit(now)) {
+    for (
+      let datagram = this.#session.pollTransmit(now);
+      datagram !== null;
+      datagram = this.#session.pollTransmit(now)
+    ) {
       this.#line.send(datagram);
     }
   }
@@ -308,7 +300,9 @@ export class Client extends Emitter {
     const { seat } = this.#session;
     const isDriven = nowMs - this.#drivenAtMs < DRIVEN_MS;
     const frameMs = seat === null ? Infinity : isDriven ? DRIVEN_MS : 1_000 / seat.stepsPerSecond;
-    const sendMs = this.#line.isCongested ? nowMs + CONGESTED_MS : this.#session.nextTimeout(this.#now) / 1_000;
+    const sendMs = this.#line.isCongested
+      ? nowMs + CONGESTED_MS
+      : this.#session.nextTimeout(this.#now) / 1_000;
     this.#pump.at(nowMs, Math.min(sendMs, nowMs + frameMs, this.#line.retryAtMs));
   }
 
@@ -353,7 +347,7 @@ export class Client extends Emitter {
   /** The name of who speaks; the own is as it was asked for. @param {number | null} player */
   #nameOf(player) {
     if (player === null) return "";
-    return player === this.player ? this.#name : this.#session.players.get(player)?.name ?? "";
+    return player === this.player ? this.#name : (this.#session.players.get(player)?.name ?? "");
   }
 
   /** @param {{ player: number, room: string, isResumed: boolean }} welcome */
@@ -366,7 +360,7 @@ export class Client extends Emitter {
 
   /** Aliases of an old seat mean nothing in the next. */
   #clearScene() {
-    for (const prediction of this.#predictions) prediction.reset();
+    this.#actor.reset();
     for (const object of this.#scene.clear()) this.emit("leave", object);
   }
 

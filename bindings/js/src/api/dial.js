@@ -1,8 +1,9 @@
 /**
- * Opening a way to a server: the best transport that both sides have, or the next one if that does not work here.
+ * Opening a way to a server: the best transport that both sides have, or the next one if that does not work
+ * here.
  *
- * Which transports there are depends on where this runs. The browser's are known here; those of node are added by
- * `netloom/node`.
+ * Which transports there are depends on where this runs. The browser's are known here; those of node are
+ * added by `netloom/node`.
  */
 
 import { Connection } from "../proto/connection.js";
@@ -18,7 +19,10 @@ import { routesTo } from "./server_info.js";
 /** @type {Map<string, { isHere: () => boolean, open: Opener }>} */
 const openers = new Map([
   ["webtransport", { isHere: hasWebTransport, open: (route) => openWebTransport(route.url, route) }],
-  ["websocket", { isHere: () => typeof globalThis.WebSocket === "function", open: (route) => openWebSocket(route.url) }],
+  [
+    "websocket",
+    { isHere: () => typeof globalThis.WebSocket === "function", open: (route) => openWebSocket(route.url) },
+  ],
 ]);
 
 /**
@@ -31,8 +35,8 @@ export function registerTransport(name, open) {
 }
 
 /**
- * Opens the first transport that can be opened, of those that are wanted. Asks the server anew each time, because the hashes
- * of its certificates change.
+ * Opens the first transport that can be opened, of those that are wanted. Asks the server anew each time,
+ * because the hashes of its certificates change.
  * @param {string | URL} address
  * @param {readonly string[] | null} wanted names of transports; null for all
  * @param {ReadonlySet<string>} avoided names of transports that were tried in vain
@@ -41,7 +45,11 @@ export function registerTransport(name, open) {
 export async function dial(address, wanted, avoided) {
   const routes = await routesTo(address);
   const usable = routes.filter(({ transport }) => {
-    return openers.get(transport)?.isHere() && (wanted === null || wanted.includes(transport)) && !avoided.has(transport);
+    return (
+      openers.get(transport)?.isHere() &&
+      (wanted === null || wanted.includes(transport)) &&
+      !avoided.has(transport)
+    );
   });
   if (usable.length === 0) {
     const offered = routes.map(({ transport }) => transport).join(", ");
@@ -57,7 +65,10 @@ export async function dial(address, wanted, avoided) {
       failures.push(`${route.transport}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  throw new NetloomError("unreachable", `${address} cannot be reached (${failures.join("; ")}): is the server running?`);
+  throw new NetloomError(
+    "unreachable",
+    `${address} cannot be reached (${failures.join("; ")}): is the server running?`,
+  );
 }
 
 /**

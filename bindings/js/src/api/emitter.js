@@ -15,7 +15,8 @@ export class Emitter {
    * @returns {() => void}
    */
   on(name, handler) {
-    if (typeof handler !== "function") throw new TypeError(`the handler of "${String(name)}" must be a function`);
+    if (typeof handler !== "function")
+      throw new TypeError(`the handler of "${String(name)}" must be a function`);
     // Wrapped, so that one function registered twice is heard twice and ended once.
     const own = (/** @type {any[]} */ ...details) => handler(.../** @type {Events[Name]} */ (details));
     const handlers = this.#handlers.get(name) ?? new Set();

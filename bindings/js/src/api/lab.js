@@ -1,8 +1,9 @@
 /**
  * The net lab: a bad line on purpose, adjustable while the game runs.
  *
- * What is set here happens to real datagrams, in both directions or each by itself, and outlives reconnects. Latency counts in each
- * direction, so that the round trip grows by twice that. On a WebSocket nothing can be lost: what would be is late instead.
+ * What is set here happens to real datagrams, in both directions or each by itself, and outlives reconnects.
+ * Latency counts in each direction, so that the round trip grows by twice that. On a WebSocket nothing can be
+ * lost: what would be is late instead.
  */
 
 import { NetloomError } from "../session/error.js";
@@ -49,7 +50,11 @@ export class Lab {
 
   /** What is set, one way and the other. */
   get settings() {
-    return { outgoing: shown(this.#outgoing), incoming: shown(this.#incoming), isUnplugged: this.#isUnplugged };
+    return {
+      outgoing: shown(this.#outgoing),
+      incoming: shown(this.#incoming),
+      isUnplugged: this.#isUnplugged,
+    };
   }
 
   /**
@@ -90,7 +95,9 @@ export class Lab {
    */
   wrap(transport) {
     const conditioner = new Conditioner(transport, {
-      outgoing: this.#outgoing, incoming: this.#incoming, seed: ++this.#wraps,
+      outgoing: this.#outgoing,
+      incoming: this.#incoming,
+      seed: ++this.#wraps,
     });
     conditioner.setUnplugged(this.#isUnplugged);
     this.#conditioner = conditioner;
@@ -115,18 +122,25 @@ export class Lab {
  */
 function lineOf(settings) {
   const {
-    latencyMs = 0, jitterMs = 0, lossPercent = 0, duplicatePercent = 0, reorderPercent = 0, corruptPercent = 0,
+    latencyMs = 0,
+    jitterMs = 0,
+    lossPercent = 0,
+    duplicatePercent = 0,
+    reorderPercent = 0,
+    corruptPercent = 0,
     kilobitsPerSecond = Infinity,
   } = settings;
-  return checked(() => completeLine({
-    latency: latencyMs * 1_000,
-    jitter: Math.min(jitterMs, latencyMs) * 1_000,
-    loss: lossPercent / 100,
-    duplicate: duplicatePercent / 100,
-    reorder: reorderPercent / 100,
-    corrupt: corruptPercent / 100,
-    bytesPerSecond: kilobitsPerSecond * 125,
-  }));
+  return checked(() =>
+    completeLine({
+      latency: latencyMs * 1_000,
+      jitter: Math.min(jitterMs, latencyMs) * 1_000,
+      loss: lossPercent / 100,
+      duplicate: duplicatePercent / 100,
+      reorder: reorderPercent / 100,
+      corrupt: corruptPercent / 100,
+      bytesPerSecond: kilobitsPerSecond * 125,
+    }),
+  );
 }
 
 /**
@@ -134,8 +148,10 @@ function lineOf(settings) {
  * @param {LineConfig} line
  */
 function shown({ latency, jitter, loss, duplicate, reorder, corrupt, bytesPerSecond }) {
-  const mean = typeof loss === "number" ? loss
-    : (loss.lossBad * loss.goodToBad + loss.lossGood * loss.badToGood) / (loss.goodToBad + loss.badToGood);
+  const mean =
+    typeof loss === "number"
+      ? loss
+      : (loss.lossBad * loss.goodToBad + loss.lossGood * loss.badToGood) / (loss.goodToBad + loss.badToGood);
   return {
     latencyMs: latency / 1_000,
     jitterMs: jitter / 1_000,

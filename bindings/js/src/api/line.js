@@ -1,9 +1,10 @@
 /**
  * How a client gets to its server, and back to it.
  *
- * A transport takes time to open, may not lead to the server though it opens, and ends when a network changes. A seat outlives
- * it: the session says whether it may be taken up again, and here the way there is opened anew, after a pause that grows if the
- * server itself is gone. A page that is reloaded leaves the token of its seat behind for the next one.
+ * A transport takes time to open, may not lead to the server though it opens, and ends when a network
+ * changes. A seat outlives it: the session says whether it may be taken up again, and here the way there is
+ * opened anew, after a pause that grows if the server itself is gone. A page that is reloaded leaves the
+ * token of its seat behind for the next one.
  */
 
 import { NetloomError } from "../session/error.js";
@@ -89,7 +90,8 @@ export class Line {
   }
 
   /**
-   * The session ended. Whether there will be another attempt, and whether that is for somebody who had a seat.
+   * The session ended. Whether there will be another attempt, and whether that is for somebody who had a
+   * seat.
    * @param {NetloomError} error
    * @param {number} nowMs
    * @returns {"over" | "connecting" | "reconnecting"}
@@ -176,8 +178,12 @@ export class Line {
    */
   #handleFailure(error) {
     if (!(error instanceof NetloomError)) report(error);
-    const reason = error instanceof NetloomError ? error : new NetloomError("unreachable", String(error), { cause: error });
-    if (this.#session.isLost && reason.code === "unreachable") this.retryAtMs = this.#clock() / 1_000 + RETRY_MS;
+    const reason =
+      error instanceof NetloomError
+        ? error
+        : new NetloomError("unreachable", String(error), { cause: error });
+    if (this.#session.isLost && reason.code === "unreachable")
+      this.retryAtMs = this.#clock() / 1_000 + RETRY_MS;
     else this.#session.giveUp(reason);
   }
 
@@ -206,8 +212,8 @@ export class Line {
     target.addEventListener("pagehide", leave);
     target.addEventListener("pageshow", stay);
     this.#listeners.push(() => {
-      target.removeEventListener("pagehide", leave);
-      target.removeEventListener("pageshow", stay);
+      target.removeEventListener?.("pagehide", leave);
+      target.removeEventListener?.("pageshow", stay);
     });
   }
 }

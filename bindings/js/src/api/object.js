@@ -1,9 +1,9 @@
 /**
  * An object as a game sees it: a handle that stays the same from `enter` to `leave`.
  *
- * Where it is shown is a little behind the server, between two states that arrived, or ahead of it if the player predicts it.
- * What else is known of it is as the server told last. The vectors are made once and filled again at every frame: to keep one
- * beyond that, copy it.
+ * Where it is shown is a little behind the server, between two states that arrived, or ahead of it if the
+ * player predicts it. What else is known of it is as the server told last. The vectors are made once and
+ * filled again at every frame: to keep one beyond that, copy it.
  */
 
 import { NetloomError } from "../session/error.js";
@@ -76,7 +76,8 @@ export class NetObject {
   }
 
   /**
-   * Asks to set a field that players may write. What the server decides comes back as every other change does.
+   * Asks to set a field that players may write. What the server decides comes back as every other change
+   * does.
    * @param {string} name
    * @param {any} value
    */

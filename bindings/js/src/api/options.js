@@ -15,10 +15,11 @@ import { tabStorage } from "./resume_store.js";
  * @property {number} [interpolationDelayMs] how far behind the view is on a good connection, 50 to 500; 100
  * @property {number} [objectsMax] objects in sight at once, 1 to 65,535; 65,535
  * @property {number} [stepsPerFrameMax] steps that one frame makes at most, 1 to 64; 8
- * @property {"off" | "optional" | "required"} [encryption] of Netloom's own, under that of the transport; "optional"
+ * @property {"off" | "optional" | "required"} [encryption] of Netloom's own, under that of the transport;
+ *   "optional"
  * @property {readonly ("webtransport" | "websocket" | "udp")[]} [transports] that may be used; all
- * @property {"resume" | "always" | "never"} [reconnect] what follows when the connection is lost: the seat is taken up again;
- *   the same, and a new seat when the server was restarted; nothing. "resume"
+ * @property {"resume" | "always" | "never"} [reconnect] what follows when the connection is lost: the seat is
+ *   taken up again; the same, and a new seat when the server was restarted; nothing. "resume"
  * @property {boolean} [resumeAfterReload] whether a reload of the page takes up the seat; true
  * @property {Pick<Storage, "getItem" | "setItem" | "removeItem"> | null} [storage] for that; the tab's
  * @property {import("./lab.js").LabSettings | string} [lab] a bad line on purpose, from the start
@@ -27,12 +28,27 @@ import { tabStorage } from "./resume_store.js";
 /** @param {ConnectOptions} options */
 export function completeOptions(options) {
   const {
-    protocol, name = "player", room = "", spectator = false, ticket = new Uint8Array(0), input = {}, lab = {},
-    interpolationDelayMs = 100, objectsMax = 65_535, stepsPerFrameMax = 8, encryption = "optional", transports = null,
-    reconnect = "resume", resumeAfterReload = true, storage = tabStorage(),
+    protocol,
+    name = "player",
+    room = "",
+    spectator = false,
+    ticket = new Uint8Array(0),
+    input = {},
+    lab = {},
+    interpolationDelayMs = 100,
+    objectsMax = 65_535,
+    stepsPerFrameMax = 8,
+    encryption = "optional",
+    transports = null,
+    reconnect = "resume",
+    resumeAfterReload = true,
+    storage = tabStorage(),
   } = options ?? {};
   if (!(protocol instanceof Protocol)) {
-    throw new NetloomError("setting", "options.protocol is missing: declare it with defineProtocol(name, { … })");
+    throw new NetloomError(
+      "setting",
+      "options.protocol is missing: declare it with defineProtocol(name, { … })",
+    );
   }
   within("interpolationDelayMs", interpolationDelayMs, 50, 500);
   within("objectsMax", objectsMax, 1, 65_535);
@@ -41,8 +57,21 @@ export function completeOptions(options) {
   oneOf("reconnect", reconnect, ["resume", "always", "never"]);
   const bytes = typeof ticket === "string" ? new TextEncoder().encode(ticket) : ticket;
   return {
-    protocol, name, room, isSpectator: spectator, ticket: bytes, input, interpolationDelayMs, objectsMax, stepsPerFrameMax,
-    encryption, transports, reconnect, resumeAfterReload, storage, lab,
+    protocol,
+    name,
+    room,
+    isSpectator: spectator,
+    ticket: bytes,
+    input,
+    interpolationDelayMs,
+    objectsMax,
+    stepsPerFrameMax,
+    encryption,
+    transports,
+    reconnect,
+    resumeAfterReload,
+    storage,
+    lab,
   };
 }
 
@@ -65,6 +94,9 @@ export function within(field, value, min, max) {
  */
 function oneOf(field, value, allowed) {
   if (!allowed.includes(/** @type {string} */ (value))) {
-    throw new NetloomError("setting", `${field} = ${String(value)} is not allowed: use ${allowed.join(", ")}`);
+    throw new NetloomError(
+      "setting",
+      `${field} = ${String(value)} is not allowed: use ${allowed.join(", ")}`,
+    );
   }
 }

@@ -1,9 +1,10 @@
 /**
  * The player's own object, ahead of the server.
  *
- * It begins when an own object of the kind appears, and starts anew with each new one. Every input moves it at once, by the step
- * that the server makes as well; when the server's word arrives, the predictor compares, and what differs is run again from there.
- * What is compared is every field that the owner is sent in snapshots, as finely as it is sent.
+ * It begins when an own object of the kind appears, and starts anew with each new one. Every input moves it
+ * at once, by the step that the server makes as well; when the server's word arrives, the predictor compares,
+ * and what differs is run again from there. What is compared is every field that the owner is sent in
+ * snapshots, as finely as it is sent.
  */
 
 import { Predictor } from "../replica/predict/predict.js";
@@ -16,7 +17,8 @@ import { NetloomError } from "../session/error.js";
 import { report } from "./emitter.js";
 
 /**
- * The server touches an object whenever it did something else than its player asked, so its silence means consent.
+ * The server touches an object whenever it did something else than its player asked, so its silence means
+ * consent.
  */
 const SILENCE_US = 10_000_000;
 
@@ -30,7 +32,10 @@ export class Prediction {
   #own = null;
   /** @type {import("./object.js").NetObject | null} */
   #object = null;
-  /** @type {{ step: number, tick: number } | null} the newest step whose state was handed over, and the tick of that state */
+  /**
+   * @type {{ step: number, tick: number } | null} the newest step whose state was handed over, and the tick
+   *   of that state
+   */
   #told = null;
   #session;
   #scene;
@@ -48,7 +53,10 @@ export class Prediction {
     const kind = protocol.kinds.find(({ name }) => name === kindName);
     if (kind === undefined) {
       const known = protocol.kinds.map(({ name }) => name).join(", ");
-      throw new NetloomError("setting", `there is no kind of object called "${kindName}": the protocol has ${known}`);
+      throw new NetloomError(
+        "setting",
+        `there is no kind of object called "${kindName}": the protocol has ${known}`,
+      );
     }
     this.#session = session;
     this.#scene = scene;
@@ -130,7 +138,8 @@ export class Prediction {
   #find() {
     const isOwn = (/** @type {import("./object.js").NetObject} */ object) => object.isOwn && object.isInSight;
     if (this.#object !== null && isOwn(this.#object)) return this.#object;
-    for (const object of this.#scene.values()) if (object.kind === this.#kind.name && isOwn(object)) return object;
+    for (const object of this.#scene.values())
+      if (object.kind === this.#kind.name && isOwn(object)) return object;
     return null;
   }
 
@@ -164,7 +173,8 @@ function correctionsOf(own) {
 }
 
 /**
- * The next state, made from a copy. A step that throws is the game's mistake: it is reported, and nothing moves.
+ * The next state, made from a copy. A step that throws is the game's mistake: it is reported, and nothing
+ * moves.
  * @param {(state: State, input: any) => void} step
  * @param {State} state
  * @param {any} input

@@ -1,9 +1,10 @@
 /**
  * When a client looks at its connection: soon after something arrived, and at a deadline.
  *
- * Browsers let timers of a tab in the background run once a second or less, but messages arrive there as ever. So "soon" is a
- * message to oneself, and whatever arrives keeps the client going: a game with twenty snapshots a second is looked at twenty
- * times a second though nobody sees it. Only what must happen without any arrival waits for a timer.
+ * Browsers let timers of a tab in the background run once a second or less, but messages arrive there as
+ * ever. So "soon" is a message to oneself, and whatever arrives keeps the client going: a game with twenty
+ * snapshots a second is looked at twenty times a second though nobody sees it. Only what must happen without
+ * any arrival waits for a timer.
  */
 
 const TIMER_MS_MAX = 1_000;
@@ -43,10 +44,13 @@ export class Pump {
     if (this.#timer !== null && this.#timerAtMs <= due && this.#timerAtMs >= nowMs) return;
     this.#clear();
     this.#timerAtMs = due;
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      this.#run();
-    }, Math.ceil(due - nowMs));
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = null;
+        this.#run();
+      },
+      Math.ceil(due - nowMs),
+    );
   }
 
   /** Never runs again. */

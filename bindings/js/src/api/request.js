@@ -1,10 +1,12 @@
-/** A call and its answer as one promise. Calls have no results of their own: what answers one is another call. */
+/**
+ * A call and its answer as one promise. Calls have no results of their own: what answers one is another call.
+ */
 
 import { NetloomError } from "../session/error.js";
 
 /**
- * Makes a call and waits for the one that answers it. Rejects if the call is refused, if there is no answer in time, and if the
- * connection ends.
+ * Makes a call and waits for the one that answers it. Rejects if the call is refused, if there is no answer
+ * in time, and if the connection ends.
  * @param {import("./client.js").Client} client
  * @param {string} name
  * @param {{ answer: string, timeoutMs: number }} expected
@@ -20,7 +22,11 @@ export function answered(client, name, { answer, timeoutMs }, call) {
       how();
     };
     const timer = setTimeout(() => {
-      settle(() => reject(new NetloomError("timeout", `"${name}" was not answered by "${answer}" within ${timeoutMs} ms`)));
+      settle(() =>
+        reject(
+          new NetloomError("timeout", `"${name}" was not answered by "${answer}" within ${timeoutMs} ms`),
+        ),
+      );
     }, timeoutMs);
     ends.push(
       () => clearTimeout(timer),

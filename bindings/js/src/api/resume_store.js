@@ -1,9 +1,10 @@
 /**
  * A seat that outlives a reload of the page.
  *
- * The token that takes a seat up again is good once. It is written down only while the page goes away and taken out when the
- * next one connects: so a copy of the tab, which has a copy of the storage, does not take the seat from the tab that is in it.
- * Storage that is disabled, full or broken is as if nothing had been written.
+ * The token that takes a seat up again is good once. It is written down only while the page goes away and
+ * taken out when the next one connects: so a copy of the tab, which has a copy of the storage, does not take
+ * the seat from the tab that is in it. Storage that is disabled, full or broken is as if nothing had been
+ * written.
  */
 
 const KEY_PREFIX = "netloom.resume ";

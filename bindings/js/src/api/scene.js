@@ -58,8 +58,8 @@ export class Scene {
   }
 
   /**
-   * An object has left the server's world, or this player's sight. It stays until the view gets there too: of a rocket that
-   * hits, the last metres are seen.
+   * An object has left the server's world, or this player's sight. It stays until the view gets there too: of
+   * a rocket that hits, the last metres are seen.
    * @param {number} alias
    */
   leave(alias) {
@@ -106,7 +106,7 @@ export class Scene {
     const slot = this.known(object)?.parent ?? null;
     if (slot === null) return null;
     const parent = this.#session.seat?.world.slots[slot];
-    return parent === undefined ? null : this.#objects.get(parent.alias) ?? null;
+    return parent === undefined ? null : (this.#objects.get(parent.alias) ?? null);
   }
 
   /**

@@ -1,9 +1,9 @@
 /**
  * Where a server is, from the address that a player has: the one of the page, or what somebody sent.
  *
- * A server says at /.well-known/netloom.json over which transports it can be reached and, for WebTransport with a certificate
- * of its own making, the hashes of the certificates that are good. Those change within two weeks, so the document is asked
- * for at every connection and never kept.
+ * A server says at /.well-known/netloom.json over which transports it can be reached and, for WebTransport
+ * with a certificate of its own making, the hashes of the certificates that are good. Those change within two
+ * weeks, so the document is asked for at every connection and never kept.
  */
 
 import { NetloomError } from "../session/error.js";
@@ -38,7 +38,10 @@ export async function routesTo(address) {
     case "https:":
       return routesOf(await fetchDocument(url), url);
     default:
-      throw new NetloomError("address", `${address} is no address of a server: use https://, ws://, wss:// or udp://`);
+      throw new NetloomError(
+        "address",
+        `${address} is no address of a server: use https://, ws://, wss:// or udp://`,
+      );
   }
 }
 
@@ -66,9 +69,13 @@ async function fetchDocument(base) {
     return JSON.parse(text);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new NetloomError("unreachable", `${url} cannot be read: ${why}. Is the server running, with its web side?`, {
-      cause: error,
-    });
+    throw new NetloomError(
+      "unreachable",
+      `${url} cannot be read: ${why}. Is the server running, with its web side?`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -84,7 +91,11 @@ export function routesOf(document, base) {
   if (typeof webtransport?.url === "string") {
     const hashes = Array.isArray(webtransport.certificateHashes) ? webtransport.certificateHashes : [];
     const certificateHashes = hashes.slice(0, HASHES_MAX).map(fromBase64);
-    routes.push({ transport: "webtransport", url: new URL(webtransport.url, base.href).href, certificateHashes });
+    routes.push({
+      transport: "webtransport",
+      url: new URL(webtransport.url, base.href).href,
+      certificateHashes,
+    });
   }
   if (typeof websocket?.url === "string") {
     routes.push({ transport: "websocket", url: new URL(websocket.url, base.href).href });

@@ -1,4 +1,7 @@
-/** What a game is told, and how it follows from what happened in the session: objects are handles here, and players have names. */
+/**
+ * What a game is told, and how it follows from what happened in the session: objects are handles here, and
+ * players have names.
+ */
 
 /** @typedef {import("../session/error.js").NetloomError} NetloomError */
 /** @typedef {import("./object.js").NetObject} NetObject */
@@ -7,14 +10,15 @@
 
 /**
  * A call that arrived: its arguments, who makes it (null is the server), and the object that it is about.
- * @typedef {{ name: string, args: any[], player: number | null, object: NetObject | null, tick: number | null,
- *   lateMs: number }} Call
+ * @typedef {{ name: string, args: any[], player: number | null, object: NetObject | null, tick: number |
+ *   null, lateMs: number }} Call
  */
 
 /**
  * What happens, and what handlers are told.
  *
- * - `welcome`: there is a seat, or one again; `lost`: the connection is being taken up again; `close`: it is over
+ * - `welcome`: there is a seat, or one again; `lost`: the connection is being taken up again; `close`: it is
+ *   over
  * - `enter`, `leave`, `change`: objects; `complete`: the world that there was at the beginning is here
  * - `call`, `call-refused`; `calls`: the server has other calls than this client, and they are known now
  * - `join`, `part`: other players; `chat`, `notice`; `lobby`: its new state; `lobby-event`
@@ -74,7 +78,7 @@ export function toldOf(event, scene, nameOf) {
     }
     case "called": {
       const { alias, ...call } = event.call;
-      return ["call", { ...call, object: alias === null ? null : scene.get(alias) ?? null }];
+      return ["call", { ...call, object: alias === null ? null : (scene.get(alias) ?? null) }];
     }
     case "call-refused":
       return ["call-refused", { name: event.name, reason: event.reason, text: event.text }];

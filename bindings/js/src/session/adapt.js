@@ -1,9 +1,9 @@
 /**
  * What a connection asks of the view: how far behind it must be at least, and how far prediction may reach.
  *
- * A threshold in both directions would let a connection that lives at it change the delay at every look. So each setting is
- * a ladder of two: worse when the smoothed measure has been above the threshold for a second, better only after ten seconds
- * below half of it.
+ * A threshold in both directions would let a connection that lives at it change the delay at every look. So
+ * each setting is a ladder of two: worse when the smoothed measure has been above the threshold for a second,
+ * better only after ten seconds below half of it.
  */
 
 const SMOOTHING_US = 5_000_000;

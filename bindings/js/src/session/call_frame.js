@@ -1,6 +1,6 @@
 /**
- * The bytes of one call (section "the frame of a call"). A client's frame has a target and no caller, for the server knows
- * whose connection it is; a server's has the caller, which only the server writes.
+ * The bytes of one call (section "the frame of a call"). A client's frame has a target and no caller, for the
+ * server knows whose connection it is; a server's has the caller, which only the server writes.
  */
 
 import { ByteReader } from "../wire/bytes.js";
@@ -16,9 +16,10 @@ const HAS_OBJECT = 1 << 3;
 const HAS_TICK = 1 << 4;
 
 /**
- * Whom a call is for: the server, every player, every other player, the owner of the object, everybody who sees it, one
- * player, or the members of a group.
- * @typedef {"server" | "all" | "others" | "owner" | "interested" | { player: number } | { group: string }} Target
+ * Whom a call is for: the server, every player, every other player, the owner of the object, everybody who
+ * sees it, one player, or the members of a group.
+ * @typedef {"server" | "all" | "others" | "owner" | "interested" | { player: number } | { group: string }}
+ *   Target
  */
 
 /**
@@ -47,7 +48,10 @@ export function targetCode(target) {
 export function writeCallHead(out, { id, target, alias, tick }) {
   const code = targetCode(target);
   if ((code === 3 || code === 6) && alias === null) {
-    throw new NetloomError("no-object", "a call to the owner of an object, or to those who see it, needs the object");
+    throw new NetloomError(
+      "no-object",
+      "a call to the owner of an object, or to those who see it, needs the object",
+    );
   }
   out.u16(id);
   out.u8(code | (alias === null ? 0 : HAS_OBJECT) | (tick === null ? 0 : HAS_TICK));
@@ -59,7 +63,8 @@ export function writeCallHead(out, { id, target, alias, tick }) {
 
 /**
  * A call that arrived. `caller` is 0 for the server; `args` is a view of the frame.
- * @typedef {{ id: number, caller: number, alias: number | null, tick: number | null, args: Uint8Array }} ServerCall
+ * @typedef {{ id: number, caller: number, alias: number | null, tick: number | null, args: Uint8Array }}
+ *   ServerCall
  */
 
 /**

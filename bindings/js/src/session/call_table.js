@@ -1,9 +1,9 @@
 /**
  * Which calls there are, and which number stands for which name (section "the table of calls").
  *
- * Games know calls by name, and the wire has room for 16 bits. Ids are indices in the list sorted by name; both sides compare
- * a hash of their lists first. If it differs, the server sends its list, as hashes of names in the order of its ids, and the
- * client translates. What the server's list says of a call holds.
+ * Games know calls by name, and the wire has room for 16 bits. Ids are indices in the list sorted by name;
+ * both sides compare a hash of their lists first. If it differs, the server sends its list, as hashes of
+ * names in the order of its ids, and the client translates. What the server's list says of a call holds.
  */
 
 import { ByteReader, encodeUtf8 } from "../wire/bytes.js";
@@ -45,7 +45,8 @@ export class CallTable {
   constructor(calls) {
     /** @type {CallRow[]} */
     this.rows = Object.entries(calls).map(([name, options]) => rowOfCall(name, options ?? {}));
-    if (this.rows.length > NAMES_MAX) throw new NetloomError("setting", `there are at most ${NAMES_MAX} calls`);
+    if (this.rows.length > NAMES_MAX)
+      throw new NetloomError("setting", `there are at most ${NAMES_MAX} calls`);
     this.rows.sort((one, other) => compareBytes(encodeUtf8(one.name), encodeUtf8(other.name)));
     /** @type {Map<string, number>} */
     this.ids = new Map(this.rows.map((row, id) => [row.name, id]));
@@ -66,7 +67,13 @@ export class CallTable {
     const bytes = [];
     for (const { name, options } of this.rows) {
       const encoded = encodeUtf8(name);
-      bytes.push(encoded.length, ...encoded, optionsByte(options), options.bytesMax & 0xff, options.bytesMax >>> 8);
+      bytes.push(
+        encoded.length,
+        ...encoded,
+        optionsByte(options),
+        options.bytesMax & 0xff,
+        options.bytesMax >>> 8,
+      );
     }
     return fnv1a64(Uint8Array.from(bytes));
   }
@@ -80,17 +87,35 @@ export class CallTable {
 function rowOfCall(name, options) {
   const bytes = encodeUtf8(name).length;
   if (bytes < 1 || bytes > NAME_BYTES_MAX) {
-    throw new NetloomError("setting", `the name of the call "${name}" has ${bytes} bytes, allowed are 1 to 64`);
+    throw new NetloomError(
+      "setting",
+      `the name of the call "${name}" has ${bytes} bytes, allowed are 1 to 64`,
+    );
   }
-  const { callers = "both", delivery = "ordered", atViewTime = false, isForwarded = false, bytesMax = 1_024 } = options;
+  const {
+    callers = "both",
+    delivery = "ordered",
+    atViewTime = false,
+    isForwarded = false,
+    bytesMax = 1_024,
+  } = options;
   if (!CALLERS.includes(callers)) {
-    throw new NetloomError("setting", `callers of "${name}" is "${callers}": use one of ${CALLERS.join(", ")}`);
+    throw new NetloomError(
+      "setting",
+      `callers of "${name}" is "${callers}": use one of ${CALLERS.join(", ")}`,
+    );
   }
   if (!DELIVERIES.includes(delivery)) {
-    throw new NetloomError("setting", `delivery of "${name}" is "${delivery}": use one of ${DELIVERIES.join(", ")}`);
+    throw new NetloomError(
+      "setting",
+      `delivery of "${name}" is "${delivery}": use one of ${DELIVERIES.join(", ")}`,
+    );
   }
   if (!Number.isInteger(bytesMax) || bytesMax < 1 || bytesMax > ARGS_BYTES_MAX) {
-    throw new NetloomError("setting", `bytesMax of "${name}" is ${bytesMax}, allowed are 1 to ${ARGS_BYTES_MAX}`);
+    throw new NetloomError(
+      "setting",
+      `bytesMax of "${name}" is ${bytesMax}, allowed are 1 to ${ARGS_BYTES_MAX}`,
+    );
   }
   return { name, hash: nameOf(name), options: { callers, delivery, atViewTime, isForwarded, bytesMax } };
 }
@@ -141,7 +166,8 @@ export class CallList {
     const announced = reader.u16();
     if (page.length > PAGE_BYTES_MAX || announced > NAMES_MAX) throw new WireError("TooLong");
     if (this.#announced !== null && this.#announced !== announced) throw new WireError("OutOfRange");
-    if (reader.u16() !== this.entries.length) throw new WireError("OutOfRange", "the page does not continue the list");
+    if (reader.u16() !== this.entries.length)
+      throw new WireError("OutOfRange", "the page does not continue the list");
     const left = announced - this.entries.length;
     if (reader.left > left * ENTRY_BYTES) throw new WireError("TrailingData");
     if (left > 0 && reader.left === 0) throw new WireError("UnexpectedEnd");
@@ -208,12 +234,17 @@ export class CallMap {
    */
   outgoing(name, isForOthers) {
     const ourId = this.table.ids.get(name);
-    if (ourId === undefined) throw new NetloomError("call", `no call named "${name}" is in this client's protocol`);
+    if (ourId === undefined)
+      throw new NetloomError("call", `no call named "${name}" is in this client's protocol`);
     const theirs = this.theirs.get(ourId);
     if (theirs === undefined) throw new NetloomError("call", `the server has no call named "${name}"`);
-    if (theirs.options.callers === "server") throw new NetloomError("call", `only the server may call "${name}"`);
+    if (theirs.options.callers === "server")
+      throw new NetloomError("call", `only the server may call "${name}"`);
     if (isForOthers && !theirs.options.isForwarded) {
-      throw new NetloomError("call", `"${name}" may be called on the server only: see isForwarded of its options`);
+      throw new NetloomError(
+        "call",
+        `"${name}" may be called on the server only: see isForwarded of its options`,
+      );
     }
     return theirs;
   }

@@ -1,13 +1,13 @@
 /**
  * Calls between their arrival and the game.
  *
- * A call may arrive before everything that it needs: before the welcome, which travels on another channel; before the
- * server's list, if the two sides have different tables; before its object, for objects appear in snapshots; and before the
- * view shows the moment that it is about. The first two wait in the inbox, which is a bounded queue like the one here for
- * those that wait for an object.
+ * A call may arrive before everything that it needs: before the welcome, which travels on another channel;
+ * before the server's list, if the two sides have different tables; before its object, for objects appear in
+ * snapshots; and before the view shows the moment that it is about. The first two wait in the inbox, which is
+ * a bounded queue like the one here for those that wait for an object.
  *
- *   frame ─▶ inbox ──welcome, list──▶ WaitingCalls ──its object, or 1 s──▶ view ──its tick is seen──▶ event "call"
- *            4,096 calls, 1 MiB       256 calls, 64 KiB                    256 calls, 2 s
+ *     frame ─▶ inbox ──welcome, list──▶ WaitingCalls ──object, or 1 s──▶ view ──its tick──▶ event "call"
+ *              4,096 calls, 1 MiB       256 calls, 64 KiB                256 calls, 2 s
  */
 
 const WAITING_CALLS_MAX = 256;
@@ -29,7 +29,8 @@ export class CallInbox {
    * @param {Uint8Array} frame
    */
   push(frame) {
-    const fits = this.#frames.length < CallInbox.CALLS_MAX && this.#bytes + frame.length <= CallInbox.BYTES_MAX;
+    const fits =
+      this.#frames.length < CallInbox.CALLS_MAX && this.#bytes + frame.length <= CallInbox.BYTES_MAX;
     if (fits) {
       this.#frames.push(frame.slice());
       this.#bytes += frame.length;

@@ -1,7 +1,7 @@
 /**
- * Calls of a client, in both directions. Where those that arrive may have to wait, and for how long, is told in
- * call_waiting.js. Calls of this client do not wait: before the two sides agree on names they fail, because only then is it
- * known whether the server takes them at all.
+ * Calls of a client, in both directions. Where those that arrive may have to wait, and for how long, is told
+ * in call_waiting.js. Calls of this client do not wait: before the two sides agree on names they fail,
+ * because only then is it known whether the server takes them at all.
  */
 
 import { ViewEvents } from "../replica/view/events.js";
@@ -22,8 +22,10 @@ const AHEAD_MAX_US = 2_000_000;
  * @typedef {object} Called
  * @property {string} name
  * @property {any[]} args
- * @property {number | null} player who calls; null is the server. That is the server's word, no player can forge it
- * @property {number | null} alias of the object that it is about; null if there is none, or this client does not see it
+ * @property {number | null} player who calls; null is the server. That is the server's word, no player can
+ *   forge it
+ * @property {number | null} alias of the object that it is about; null if there is none, or this client does
+ *   not see it
  * @property {number | null} tick of snapshots that it belongs to, if it was to be seen together with that
  * @property {number} lateMs by how much that had passed
  */
@@ -39,7 +41,9 @@ export class Calls {
   #list = new CallList();
   #inbox = new CallInbox();
   #waiting = new WaitingCalls();
-  #atView = /** @type {ViewEvents<Called>} */ (new ViewEvents({ waitingMax: AT_VIEW_MAX, aheadUsMax: AHEAD_MAX_US }));
+  #atView = /** @type {ViewEvents<Called>} */ (
+    new ViewEvents({ waitingMax: AT_VIEW_MAX, aheadUsMax: AHEAD_MAX_US })
+  );
   #message = new ByteWriter(1 + FRAME_HEADER_BYTES_MAX + ARGS_BYTES_MAX);
   #table;
   #events;
@@ -154,7 +158,10 @@ export class Calls {
    */
   write(name, args, target, alias, seat) {
     if (this.#map === null) {
-      throw new NetloomError("call", "the server's list of calls has not arrived yet: wait for the event \"calls\"");
+      throw new NetloomError(
+        "call",
+        'the server\'s list of calls has not arrived yet: wait for the event "calls"',
+      );
     }
     const { id, options } = this.#map.outgoing(name, targetCode(target) !== 0);
     const out = this.#message.reset();

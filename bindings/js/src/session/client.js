@@ -1,27 +1,28 @@
 /**
- * A client without a network: one connection to a server, a seat in a room, and what the player sees and does there.
+ * A client without a network: one connection to a server, a seat in a room, and what the player sees and does
+ * there.
  *
  *   every frame:
  *     handleDatagram, for each ─▶ tick(now) ─▶ pollEvent ─▶ for each pollStep: pushInput ─▶ pollTransmit
  *
- * It does no I/O and reads no clock. A connection that is lost is waited for as long as the server keeps the seat: `lost` is an
- * event, and whoever drives this opens another link and calls `connect` again, with the same seat at its other end.
+ * It does no I/O and reads no clock. A connection that is lost is waited for as long as the server keeps the
+ * seat: `lost` is an event, and whoever drives this opens another link and calls `connect` again, with the
+ * same seat at its other end.
  */
 
 import { WireError } from "../wire/error.js";
 import { Calls } from "./calls.js";
+import { Company } from "./company.js";
 import { endingOf, farewellOf } from "./ending.js";
 import { NetloomError } from "./error.js";
 import { Events } from "./events.js";
 import { InputLog } from "./inputs.js";
-import { Lobby, readLobbyEvent, readLobbyState } from "./lobby.js";
 import { CHANNEL, checkHello, readToClient, write } from "./messages.js";
 import { Outgoing } from "./outgoing.js";
 import { Seat } from "./seat.js";
 
 /** How long a lost seat is tried for. */
 const RECONNECT_WINDOW_US = 60_000_000;
-const PLAYERS_MAX = 2 * 65_535;
 
 /** @typedef {import("./outgoing.js").Link} Link */
 
@@ -29,8 +30,6 @@ const PLAYERS_MAX = 2 * 65_535;
 export class SessionClient {
   /** Messages of the server that made no sense. */
   nonsense = 0;
-  /** @type {Map<number, { name: string, isSpectator: boolean }>} everybody else in the room */
-  players = new Map();
   /** @type {Seat | null} */
   seat = null;
   #settings;
@@ -40,6 +39,7 @@ export class SessionClient {
   #inputs = new InputLog();
   #events = new Events();
   #calls;
+  #company;
   /** @type {Uint8Array | null} */
   #resumeToken = null;
   /** @type {number | null} since when the seat is lost, while it is tried for */
@@ -52,7 +52,7 @@ export class SessionClient {
     const { protocol, name, room, isSpectator, ticket } = settings;
     this.#settings = settings;
     this.#calls = new Calls(protocol.calls, this.#events);
-    this.lobby = new Lobby((fill) => this.#out.trySend(CHANNEL.control, fill));
+    this.#company = new Company(this.#events, (fill) => this.#out.trySend(CHANNEL.control, fill));
     this.hello = { name, room, isSpectator, ticket, callsHash: protocol.calls.hash() };
     checkHello(this.hello);
   }
@@ -65,6 +65,15 @@ export class SessionClient {
   /** Whether a seat is lost and may be taken up again. */
   get isLost() {
     return this.#lostSince !== null;
+  }
+
+  /** Everybody else in the room, by number. */
+  get players() {
+    return this.#company.players;
+  }
+
+  get lobby() {
+    return this.#company.lobby;
   }
 
   get callCounters() {
@@ -91,7 +100,8 @@ export class SessionClient {
    * @param {Link} connection
    */
   connect(connection) {
-    if (this.#out.connection !== null) throw new NetloomError("setting", `this client is ${this.state} already: close it first`);
+    if (this.#out.connection !== null)
+      throw new NetloomError("setting", `this client is ${this.state} already: close it first`);
     this.#out.connection = connection;
     this.#parting = null;
     this.#farewell = null;
@@ -139,8 +149,17 @@ export class SessionClient {
   tick(now) {
     this.#receive(now);
     const { seat } = this;
-    if (this.#lostSince !== null && now - this.#lostSince > RECONNECT_WINDOW_US && this.#out.connection === null) {
-      this.#end(new NetloomError("lost", "the connection is lost, and the server keeps the seat no longer: connect again"));
+    if (
+      this.#lostSince !== null &&
+      now - this.#lostSince > RECONNECT_WINDOW_US &&
+      this.#out.connection === null
+    ) {
+      this.#end(
+        new NetloomError(
+          "lost",
+          "the connection is lost, and the server keeps the seat no longer: connect again",
+        ),
+      );
       return;
     }
     if (seat === null) return;
@@ -208,7 +227,7 @@ export class SessionClient {
    * @param {import("./messages.js").ToClient} message
    */
   #handle(now, message) {
-    const events = this.#events;
+    if (this.#company.handle(message, this.seat)) return;
     switch (message.type) {
       case "welcome":
         return this.#handleWelcome(message.welcome);
@@ -227,42 +246,22 @@ export class SessionClient {
         return this.#calls.handlePage(message.bytes);
       case "call-refused": {
         const { id, reason, text } = message;
-        return events.push({ type: "call-refused", name: this.#calls.nameOf(id), reason, text });
+        return this.#events.push({ type: "call-refused", name: this.#calls.nameOf(id), reason, text });
       }
-      case "lobby-state": {
-        const state = readLobbyState(message.bytes);
-        this.lobby.setState(state);
-        this.seat?.handleRole(state.members);
-        return events.push({ type: "lobby", state });
-      }
-      case "lobby-event":
-        return events.push({ type: "lobby-event", event: readLobbyEvent(message.bytes) });
-      case "joined": {
-        const { player, name, isSpectator } = message;
-        // A room has no more players, and no more spectators, than 16 bits count.
-        if (this.players.size < PLAYERS_MAX) this.players.set(player, { name, isSpectator });
-        return events.push({ type: "joined", player, name, isSpectator });
-      }
-      case "left": {
-        const name = this.players.get(message.player)?.name ?? "";
-        this.players.delete(message.player);
-        return events.push({ type: "left", player: message.player, name });
-      }
-      case "said":
-        return events.push({ ...message, player: message.player === 0 ? null : message.player });
       case "notice":
         this.#farewell = farewellOf(message) ?? this.#farewell;
-        return events.push(message);
+        return this.#events.push(message);
+      case "claimed":
+      case "rejected":
+        return this.#events.push(message);
       default:
-        return events.push(message);
     }
   }
 
   /** @param {import("./messages.js").Welcome} welcome */
   #handleWelcome(welcome) {
     this.seat = new Seat(this.#settings, welcome);
-    this.players.clear();
-    this.lobby.setState(null);
+    this.#company.clear();
     this.#lostSince = null;
     this.#inputs.clear();
     const { player, room, isResumed, isSpectator } = welcome;
@@ -298,8 +297,7 @@ export class SessionClient {
     this.seat = null;
     this.#resumeToken = null;
     this.#lostSince = null;
-    this.players.clear();
-    this.lobby.setState(null);
+    this.#company.clear();
     this.#calls.restart();
     this.#events.push({ type: "ended", error });
   }
@@ -369,7 +367,8 @@ export class SessionClient {
   }
 
   #seated() {
-    if (this.seat === null) throw new NetloomError("no-seat", "this client is in no room yet: wait for connect()");
+    if (this.seat === null)
+      throw new NetloomError("no-seat", "this client is in no room yet: wait for connect()");
     return this.seat;
   }
 

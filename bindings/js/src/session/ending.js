@@ -16,13 +16,21 @@ export function endingOf(error) {
     switch (error.reject.reason) {
       case "Version":
         return new NetloomError("protocol", `${error.message}; the server speaks version ${detail}`, {
-          cause, reason, details: { serverVersion: Number(detail) },
+          cause,
+          reason,
+          details: { serverVersion: Number(detail) },
         });
       case "Schema": {
         const version = Protocol.versionIn(detail);
-        return new NetloomError("protocol", `${error.message}; the server has version ${version} of the game`, {
-          cause, reason, details: { gameVersion: version, schemaHash: detail },
-        });
+        return new NetloomError(
+          "protocol",
+          `${error.message}; the server has version ${version} of the game`,
+          {
+            cause,
+            reason,
+            details: { gameVersion: version, schemaHash: detail },
+          },
+        );
       }
       case "Tables":
       case "Security":
@@ -47,12 +55,14 @@ export function endingOf(error) {
   }
 }
 
-const ANNOUNCED = new Map(/** @type {const} */ ([
-  ["kicked", { code: "kicked", words: "removed by the server" }],
-  ["slow-consumer", { code: "kicked", words: "removed by the server" }],
-  ["shutdown", { code: "shutdown", words: "the server stopped" }],
-  ["room-ended", { code: "room-ended", words: "the room has ended" }],
-]));
+const ANNOUNCED = new Map(
+  /** @type {const} */ ([
+    ["kicked", { code: "kicked", words: "removed by the server" }],
+    ["slow-consumer", { code: "kicked", words: "removed by the server" }],
+    ["shutdown", { code: "shutdown", words: "the server stopped" }],
+    ["room-ended", { code: "room-ended", words: "the room has ended" }],
+  ]),
+);
 
 /**
  * The ending that a notice announces; null if it is only to be read.
@@ -71,5 +81,8 @@ export function farewellOf({ kind, text }) {
  */
 export function sendErrorOf(error) {
   if (!(error instanceof SendError)) return error;
-  return new NetloomError(error.code === "Full" ? "full" : "no-seat", error.message, { cause: error, reason: error.code });
+  return new NetloomError(error.code === "Full" ? "full" : "no-seat", error.message, {
+    cause: error,
+    reason: error.code,
+  });
 }

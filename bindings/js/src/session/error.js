@@ -1,6 +1,6 @@
 /**
- * What this SDK throws at a game, and what it ends with: one class, whose `code` is for programs and whose message says, in
- * words, what happened and what to do.
+ * What this SDK throws at a game, and what it ends with: one class, whose `code` is for programs and whose
+ * message says, in words, what happened and what to do.
  */
 
 /**
@@ -17,8 +17,9 @@
  * - `call`, `arguments`, `call-refused`: a call cannot be made, or was not taken
  * - `full`: more waits to be sent than may; try again later
  * - `timeout`: no answer in time
- * @typedef {"address" | "setting" | "unreachable" | "protocol" | "refused" | "kicked" | "room-ended" | "shutdown" | "lost"
- *   | "closed" | "no-seat" | "no-object" | "call" | "arguments" | "call-refused" | "full" | "timeout"} ErrorCode
+ * @typedef {"address" | "setting" | "unreachable" | "protocol" | "refused" | "kicked" | "room-ended" |
+ *   "shutdown" | "lost" | "closed" | "no-seat" | "no-object" | "call" | "arguments" | "call-refused" | "full"
+ *   | "timeout"} ErrorCode
  */
 
 /** See the module. */

@@ -1,8 +1,8 @@
 /**
  * What a field of an object or of an input is, as a game declares it.
  *
- * Both ends must agree to the bit, so these are the forms of the server's declarations under the same names, with the same
- * defaults: what moves comes first in the schema, what is long and rests comes last.
+ * Both ends must agree to the bit, so these are the forms of the server's declarations under the same names,
+ * with the same defaults: what moves comes first in the schema, what is long and rests comes last.
  *
  *     const Tank = {
  *       at: field.position(2),
@@ -14,7 +14,13 @@
  */
 
 import { bitsFor } from "../wire/bits.js";
-import { MODIFIABLE_BY_ANY_CLIENT, MODIFIABLE_BY_CLIENT, NO_SYNC, OWNER_SYNC, PUBLIC_SYNC } from "../wire/schema.js";
+import {
+  MODIFIABLE_BY_ANY_CLIENT,
+  MODIFIABLE_BY_CLIENT,
+  NO_SYNC,
+  OWNER_SYNC,
+  PUBLIC_SYNC,
+} from "../wire/schema.js";
 import { NetloomError } from "./error.js";
 
 /** @typedef {import("../wire/schema.js").KindDefinition} KindDefinition */
@@ -186,7 +192,8 @@ const int = (min, max) => plain({ kind: "int", min, max });
  * @param {number} parts
  */
 function vector(kind, parts) {
-  if (parts !== 2 && parts !== 3) throw new NetloomError("setting", `a ${kind} has 2 or 3 coordinates, not ${parts}`);
+  if (parts !== 2 && parts !== 3)
+    throw new NetloomError("setting", `a ${kind} has 2 or 3 coordinates, not ${parts}`);
   return new FieldType({ kind }, { parts });
 }
 
@@ -210,7 +217,10 @@ export const field = Object.freeze({
   range(min, max, step) {
     const perUnit = Math.round(1 / step);
     if (!(step > 0 && step <= 1 && perUnit <= PER_UNIT_MAX && Math.abs(perUnit * step - 1) < 1e-6)) {
-      throw new NetloomError("setting", `a step is one over a whole number (1, 0.5, 0.1, 0.01), ${step} is not`);
+      throw new NetloomError(
+        "setting",
+        `a step is one over a whole number (1, 0.5, 0.1, 0.01), ${step} is not`,
+      );
     }
     return plain({ kind: "quantized", min, max, perUnit });
   },
@@ -227,7 +237,8 @@ export const field = Object.freeze({
    * @param {...string} choices
    */
   choice(...choices) {
-    if (choices.length < 2 || choices.length > 65_536) throw new NetloomError("setting", "a choice is one of 2 to 65,536");
+    if (choices.length < 2 || choices.length > 65_536)
+      throw new NetloomError("setting", "a choice is one of 2 to 65,536");
     return new FieldType({ kind: "int", min: 0, max: choices.length - 1 }, { choices });
   },
 

@@ -1,8 +1,8 @@
 /**
  * What the player did and the server has not confirmed.
  *
- * Every message carries all of it, so that a lost message is made up for by the next (section 47). A message has no gaps:
- * after one, what is before it is too late anyway.
+ * Every message carries all of it, so that a lost message is made up for by the next (section 47). A message
+ * has no gaps: after one, what is before it is too late anyway.
  */
 
 import { isNewer } from "../replica/tick.js";
@@ -73,7 +73,8 @@ export class InputLog {
   }
 
   /**
-   * The newest step and the inputs of it and those before, the newest first, if something is new; null otherwise.
+   * The newest step and the inputs of it and those before, the newest first, if something is new; null
+   * otherwise.
    * @returns {{ step: number, inputs: any[] } | null}
    */
   poll() {

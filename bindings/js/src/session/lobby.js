@@ -1,8 +1,8 @@
 /**
  * The lobby: who plays in a room, before, during and after a game (section "lobby" of the standard).
  *
- * A client gives commands, and the server answers with events and tells the whole state whenever it changed. So there is
- * nothing to merge: the newest state is the state.
+ * A client gives commands, and the server answers with events and tells the whole state whenever it changed.
+ * So there is nothing to merge: the newest state is the state.
  */
 
 import { ByteReader } from "../wire/bytes.js";
@@ -157,7 +157,10 @@ export class Lobby {
   /** @type {LobbyState | null} */
   #state = null;
 
-  /** @param {(fill: (out: import("../wire/bytes.js").ByteWriter) => void) => void} send sends a message of control */
+  /**
+   * @param {(fill: (out: import("../wire/bytes.js").ByteWriter) => void) => void} send sends a message of
+   *   control
+   */
   constructor(send) {
     this.#send = send;
   }

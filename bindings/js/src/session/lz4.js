@@ -1,9 +1,10 @@
 /**
  * Unpacking snapshots (section "packed snapshots" of the standard): one block of the LZ4 block format.
  *
- * A block is a row of sequences: a token with two lengths, literals, and a match, which copies from what was unpacked before,
- * possibly overlapping itself. The last sequence ends after its literals. Everything is checked against both ends before it
- * is copied, so whatever arrives, nothing is written beyond the length that was announced.
+ * A block is a row of sequences: a token with two lengths, literals, and a match, which copies from what was
+ * unpacked before, possibly overlapping itself. The last sequence ends after its literals. Everything is
+ * checked against both ends before it is copied, so whatever arrives, nothing is written beyond the length
+ * that was announced.
  */
 
 import { ByteReader } from "../wire/bytes.js";
@@ -30,7 +31,7 @@ export function unpack(packed, out) {
   /** @param {number} nibble */
   const extended = (nibble) => {
     let value = nibble;
-    for (let byte = nibble === 15 ? 255 : 0; byte === 255; ) {
+    for (let byte = nibble === 15 ? 255 : 0; byte === 255;) {
       if (from >= end) throw new WireError("UnexpectedEnd");
       byte = buffer[from++];
       value += byte;

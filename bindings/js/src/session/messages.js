@@ -1,6 +1,7 @@
 /**
- * The messages of a session (section 51): the first byte says what it is. What a client sends is written, what it receives
- * is read to the last byte; anything else is refused, and whoever reads goes on with the next message.
+ * The messages of a session (section 51): the first byte says what it is. What a client sends is written,
+ * what it receives is read to the last byte; anything else is refused, and whoever reads goes on with the
+ * next message.
  */
 
 import { ByteReader, encodeUtf8 } from "../wire/bytes.js";
@@ -61,7 +62,8 @@ export const KIND = Object.freeze({
 export function checkText(what, text, bytesMax) {
   if (typeof text !== "string") throw new NetloomError("setting", `${what} must be a text`);
   const bytes = encodeUtf8(text).length;
-  if (bytes > bytesMax) throw new NetloomError("setting", `${what} has ${bytes} bytes, at most ${bytesMax} are sent`);
+  if (bytes > bytesMax)
+    throw new NetloomError("setting", `${what} has ${bytes} bytes, at most ${bytesMax} are sent`);
 }
 
 /**
@@ -79,7 +81,10 @@ export function checkHello(hello) {
   checkText("the name", hello.name, NAME_BYTES_MAX);
   checkText("the room", hello.room, NAME_BYTES_MAX);
   if (hello.ticket.length > TICKET_BYTES_MAX) {
-    throw new NetloomError("setting", `the ticket has ${hello.ticket.length} bytes, at most ${TICKET_BYTES_MAX} are sent`);
+    throw new NetloomError(
+      "setting",
+      `the ticket has ${hello.ticket.length} bytes, at most ${TICKET_BYTES_MAX} are sent`,
+    );
   }
 }
 
@@ -199,16 +204,13 @@ export function readAlias(reader) {
 
 /**
  * What servers say, by `type`.
- * @typedef {{ type: "welcome", welcome: Welcome }
- *   | { type: "refused", reason: string, text: string }
- *   | { type: "snapshot" | "packed" | "property" | "call" | "names" | "lobby-state" | "lobby-event", bytes: Uint8Array }
- *   | { type: "joined", player: number, isSpectator: boolean, name: string }
- *   | { type: "left", player: number }
- *   | { type: "call-refused", id: number, reason: string, text: string }
- *   | { type: "claimed", alias: number, isGranted: boolean }
- *   | { type: "rejected", step: number, reason: string, code: number, text: string }
- *   | { type: "notice", kind: string, text: string }
- *   | { type: "said", player: number, toTeam: boolean, text: string }} ToClient
+ * @typedef {{ type: "welcome", welcome: Welcome } | { type: "refused", reason: string, text: string } | {
+ *   type: "snapshot" | "packed" | "property" | "call" | "names" | "lobby-state" | "lobby-event", bytes:
+ *   Uint8Array } | { type: "joined", player: number, isSpectator: boolean, name: string } | { type: "left",
+ *   player: number } | { type: "call-refused", id: number, reason: string, text: string } | { type:
+ *   "claimed", alias: number, isGranted: boolean } | { type: "rejected", step: number, reason: string, code:
+ *   number, text: string } | { type: "notice", kind: string, text: string } | { type: "said", player: number,
+ *   toTeam: boolean, text: string }} ToClient
  */
 
 /**

@@ -1,8 +1,9 @@
 /**
  * Arguments of calls: one MessagePack array (section "arguments" of the standard).
  *
- * They come from another player, through a server that did not look inside. So they are bounded before anything is made
- * of them: in bytes, in depth, and in the number of values, and no length is believed that the bytes do not bear out.
+ * They come from another player, through a server that did not look inside. So they are bounded before
+ * anything is made of them: in bytes, in depth, and in the number of values, and no length is believed that
+ * the bytes do not bear out.
  */
 
 import { ByteReader, decodeUtf8, encodeUtf8 } from "../wire/bytes.js";
@@ -17,7 +18,8 @@ const EXT_OBJECT = 1;
 const NO_OBJECT = 0xffff_ffff;
 
 /**
- * An object among the arguments of a call, by its alias. `alias` is null for one that the receiver cannot see.
+ * An object among the arguments of a call, by its alias. `alias` is null for one that the receiver cannot
+ * see.
  */
 export class ObjectRef {
   /** @param {number | null} alias slot + 65,536 × generation */
@@ -28,8 +30,8 @@ export class ObjectRef {
 
 /**
  * What can be an argument. Numbers that are whole travel as integers, others as 64-bit floats.
- * @typedef {null | undefined | boolean | number | bigint | string | Uint8Array | ObjectRef | { alias: number }
- *   | ReadonlyArray<any> | { readonly [key: string]: any }} Argument
+ * @typedef {null | undefined | boolean | number | bigint | string | Uint8Array | ObjectRef | { alias: number
+ *   } | ReadonlyArray<any> | { readonly [key: string]: any }} Argument
  */
 
 /**
@@ -67,7 +69,10 @@ class ArgsWriter {
     else if (value instanceof ObjectRef || (typeof value === "object" && typeof value.alias === "number")) {
       this.object(value);
     } else if (typeof value === "object") this.map(value, depth + 1);
-    else throw unsendable(`a ${typeof value} cannot be sent: use null, booleans, numbers, text, bytes, lists and maps`);
+    else
+      throw unsendable(
+        `a ${typeof value} cannot be sent: use null, booleans, numbers, text, bytes, lists and maps`,
+      );
   }
 
   count() {
@@ -222,7 +227,8 @@ function tooLong() {
 }
 
 /**
- * Reads arguments. Integers beyond 2^53 are BigInts, maps are objects without a prototype, objects are `ObjectRef`s.
+ * Reads arguments. Integers beyond 2^53 are BigInts, maps are objects without a prototype, objects are
+ * `ObjectRef`s.
  * @param {Uint8Array} bytes
  * @returns {any[]}
  */
@@ -230,7 +236,8 @@ export function readArgs(bytes) {
   if (bytes.length > ARGS_BYTES_MAX) throw new WireError("TooLong");
   const reader = new ArgsReader(bytes);
   const tag = reader.peek();
-  if ((tag & 0xf0) !== 0x90 && tag !== 0xdc && tag !== 0xdd) throw new WireError("OutOfRange", "arguments are an array");
+  if ((tag & 0xf0) !== 0x90 && tag !== 0xdc && tag !== 0xdd)
+    throw new WireError("OutOfRange", "arguments are an array");
   const args = reader.value(0);
   reader.reader.finish();
   return args;
@@ -337,7 +344,8 @@ class ArgsReader {
     const map = Object.create(null);
     for (let index = 0; index < length; index++) {
       const tag = this.peek();
-      if ((tag & 0xe0) !== 0xa0 && (tag < 0xd9 || tag > 0xdb)) throw new WireError("OutOfRange", "a key is text");
+      if ((tag & 0xe0) !== 0xa0 && (tag < 0xd9 || tag > 0xdb))
+        throw new WireError("OutOfRange", "a key is text");
       const key = this.value(depth);
       map[key] = this.value(depth);
     }

@@ -1,4 +1,7 @@
-/** Messages on their way to the server: one buffer for all of them, and one place where a full connection is noticed. */
+/**
+ * Messages on their way to the server: one buffer for all of them, and one place where a full connection is
+ * noticed.
+ */
 
 import { ByteWriter } from "../wire/bytes.js";
 import { sendErrorOf } from "./ending.js";
@@ -7,8 +10,8 @@ import { MESSAGE_BYTES_MAX } from "./messages.js";
 
 /**
  * The connection that a client needs: see `Connection` of src/proto.
- * @typedef {Pick<import("../proto/connection.js").Connection,
- *   "handle" | "handleBroken" | "pollEvent" | "poll" | "nextTimeout" | "send" | "close" | "isFinished" | "stats" | "state">} Link
+ * @typedef {Pick<import("../proto/connection.js").Connection, "handle" | "handleBroken" | "pollEvent" |
+ *   "poll" | "nextTimeout" | "send" | "close" | "isFinished" | "stats" | "state">} Link
  */
 
 /** See the module. */

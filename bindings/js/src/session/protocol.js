@@ -1,7 +1,8 @@
 /**
- * What client and server of a game must have in common: its name and version, its kinds of objects, its calls, and what an
- * input consists of. Both declare the same, and the handshake compares: a server of another game does not even answer; one
- * with other objects or another version refuses, and says which version it has.
+ * What client and server of a game must have in common: its name and version, its kinds of objects, its
+ * calls, and what an input consists of. Both declare the same, and the handshake compares: a server of
+ * another game does not even answer; one with other objects or another version refuses, and says which
+ * version it has.
  */
 
 import { CHANNEL_KINDS, channel } from "../proto/config.js";
@@ -64,7 +65,10 @@ export class ObjectKind {
       : /** @type {{ fields: Fields, profile?: string }} */ (declaration);
     const declared = Object.entries(fields).map(([fieldName, type]) => {
       if (!(type instanceof FieldType)) {
-        throw new NetloomError("setting", `${name}.${fieldName} must be one of field.…(), not ${String(type)}`);
+        throw new NetloomError(
+          "setting",
+          `${name}.${fieldName} must be one of field.…(), not ${String(type)}`,
+        );
       }
       return { name: fieldName, type: type.withProfile(profile) };
     });
@@ -77,12 +81,18 @@ export class ObjectKind {
     this.types = declared.map(({ type }) => type);
     /** How many coordinates the game sees of a place. */
     this.positionParts = this.types.find(({ definition }) => definition.kind === "position")?.parts ?? 3;
-    this.schema = checked(() => new Schema(name, declared.map(({ name: fieldName, type }) => ({
-      ...type.definition,
-      name: fieldName,
-      flags: type.flags,
-      delivery: type.isReliable ? /** @type {const} */ ("reliable") : /** @type {const} */ ("latest"),
-    }))));
+    this.schema = checked(
+      () =>
+        new Schema(
+          name,
+          declared.map(({ name: fieldName, type }) => ({
+            ...type.definition,
+            name: fieldName,
+            flags: type.flags,
+            delivery: type.isReliable ? /** @type {const} */ ("reliable") : /** @type {const} */ ("latest"),
+          })),
+        ),
+    );
   }
 }
 
@@ -95,7 +105,10 @@ export class Protocol {
   constructor(name, { version = 1, objects = {}, calls = {}, input }) {
     const bytes = encodeUtf8(name).length;
     if (bytes < 1 || bytes > GAME_NAME_BYTES_MAX) {
-      throw new NetloomError("setting", `a game's name has 1 to ${GAME_NAME_BYTES_MAX} bytes, "${name}" does not`);
+      throw new NetloomError(
+        "setting",
+        `a game's name has 1 to ${GAME_NAME_BYTES_MAX} bytes, "${name}" does not`,
+      );
     }
     if (!Number.isInteger(version) || version < 0 || version > 0xffff) {
       throw new NetloomError("setting", `a version is 0 to 65,535, not ${version}`);
@@ -155,9 +168,10 @@ function eightBytes(value) {
  * @returns {InputForm}
  */
 function inputForm(declaration = {}) {
-  const form = typeof declaration.write === "function"
-    ? /** @type {InputForm} */ (declaration)
-    : formOf(/** @type {Fields} */ (declaration));
+  const form =
+    typeof declaration.write === "function"
+      ? /** @type {InputForm} */ (declaration)
+      : formOf(/** @type {Fields} */ (declaration));
   if (!Number.isInteger(form.bitsMax) || form.bitsMax < 0 || form.bitsMax > INPUT_BITS_MAX) {
     throw new NetloomError("setting", `an input has at most ${INPUT_BITS_MAX} bits, not ${form.bitsMax}`);
   }
@@ -174,7 +188,10 @@ function formOf(fields) {
   for (const [name, type] of entries) {
     const bits = type instanceof FieldType ? type.bits : null;
     if (bits === null) {
-      throw new NetloomError("setting", `input.${name} must be a number of fixed width, such as field.int(-1, 1)`);
+      throw new NetloomError(
+        "setting",
+        `input.${name} must be a number of fixed width, such as field.int(-1, 1)`,
+      );
     }
     bitsMax += bits;
   }

@@ -64,8 +64,11 @@ export class Seat {
    */
   constructor({ protocol, delay, objectsMax, stepsPerFrameMax }, welcome) {
     const { stepsPerSecond, sendsPerSecond } = welcome;
-    const isPossible = stepsPerSecond >= 1 && stepsPerSecond <= STEPS_PER_SECOND_MAX && sendsPerSecond >= 1
-      && stepsPerSecond % sendsPerSecond === 0;
+    const isPossible =
+      stepsPerSecond >= 1 &&
+      stepsPerSecond <= STEPS_PER_SECOND_MAX &&
+      sendsPerSecond >= 1 &&
+      stepsPerSecond % sendsPerSecond === 0;
     if (!isPossible) throw new WireError("OutOfRange", "the server's rates cannot be");
     this.player = welcome.player;
     this.room = welcome.room;
@@ -126,7 +129,8 @@ export class Seat {
   }
 
   /**
-   * Tells the server what could not be read and what is held otherwise, and applies properties whose objects are here.
+   * Tells the server what could not be read and what is held otherwise, and applies properties whose objects
+   * are here.
    * @param {(fill: (out: ByteWriter) => void) => void} send
    */
   flush(send) {
@@ -271,7 +275,11 @@ export class Seat {
     }
     write.field(out, alias, index);
     try {
-      writeValue(object.shape.fields[index], this.#kinds[object.class.number].types[index].fromGame(value), out);
+      writeValue(
+        object.shape.fields[index],
+        this.#kinds[object.class.number].types[index].fromGame(value),
+        out,
+      );
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       throw new NetloomError("setting", `${name}: ${error.message}`, { cause: error });
@@ -291,14 +299,15 @@ export class Seat {
   }
 
   /**
-   * How far the view is behind, in milliseconds, if the server should hear of it. The first one also says that this client is
-   * ready for snapshots.
+   * How far the view is behind, in milliseconds, if the server should hear of it. The first one also says
+   * that this client is ready for snapshots.
    * @param {number} now
    */
   pollViewing(now) {
     const ms = Math.floor(this.delay / 1_000);
     const said = this.#viewing;
-    if (said !== null && (Math.abs(said.ms - ms) < VIEWING_MS_MIN || now - said.at < VIEWING_INTERVAL_US)) return null;
+    if (said !== null && (Math.abs(said.ms - ms) < VIEWING_MS_MIN || now - said.at < VIEWING_INTERVAL_US))
+      return null;
     this.#viewing = { ms, at: now };
     return ms;
   }

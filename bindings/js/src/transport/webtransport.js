@@ -1,9 +1,10 @@
 /**
  * WebTransport: one datagram of a connection is one datagram of an HTTP/3 session, sealed by its TLS.
  *
- * Datagrams may be lost, so nothing is queued that would be late: what the browser cannot send at once is dropped, as a full
- * queue on the way would, and the connection says anew what matters. A path that carries less than the smallest datagram of
- * the protocol is of no use, and whoever opens it is told to take another way.
+ * Datagrams may be lost, so nothing is queued that would be late: what the browser cannot send at once is
+ * dropped, as a full queue on the way would, and the connection says anew what matters. A path that carries
+ * less than the smallest datagram of the protocol is of no use, and whoever opens it is told to take another
+ * way.
  */
 
 const DATAGRAM_BYTES_MAX = 1_200;
@@ -20,12 +21,13 @@ export function hasWebTransport() {
 /**
  * Opens a session. Rejects if the server cannot be reached, or not in time.
  * @param {string} url
- * @param {{ certificateHashes?: Uint8Array[] }} [options] SHA-256 of the certificates to trust; none for those of the system
+ * @param {{ certificateHashes?: Uint8Array[] }} [options] SHA-256 of the certificates to trust; none for
+ *   those of the system
  * @returns {Promise<WebTransportLink>}
  */
 export async function openWebTransport(url, { certificateHashes = [] } = {}) {
   const serverCertificateHashes = certificateHashes.map((value) => ({ algorithm: "sha-256", value }));
-  const session = new (/** @type {any} */ (globalThis).WebTransport)(url, {
+  const session = new /** @type {any} */ (globalThis).WebTransport(url, {
     congestionControl: "low-latency",
     requireUnreliable: true,
     ...(serverCertificateHashes.length > 0 ? { serverCertificateHashes } : {}),
@@ -81,7 +83,10 @@ export class WebTransportLink {
     session.datagrams.outgoingMaxAge = MAX_AGE_MS;
     this.#writer = session.datagrams.writable.getWriter();
     this.#writer.closed.catch(() => {});
-    session.closed.then((/** @type {{ reason: string }} */ { reason }) => this.#handleEnd(reason), (/** @type {unknown} */ error) => this.#handleEnd(String(/** @type {unknown} */ error)));
+    session.closed.then(
+      (/** @type {{ reason: string }} */ { reason }) => this.#handleEnd(reason),
+      (/** @type {unknown} */ error) => this.#handleEnd(String(/** @type {unknown} */ error)),
+    );
     this.#receive(session.datagrams.readable.getReader());
   }
 

@@ -1,0 +1,70 @@
+/** What the player does in each step, and what is predicted of it. */
+
+import { report } from "./emitter.js";
+import { Prediction } from "./prediction.js";
+
+/** See the module. */
+export class Actor {
+  #session;
+  #scene;
+  #protocol;
+  /** @type {Prediction[]} */
+  #predictions = [];
+
+  /**
+   * @param {import("../session/client.js").SessionClient} session
+   * @param {import("./scene.js").Scene} scene
+   * @param {import("../session/protocol.js").Protocol} protocol
+   * @param {any} input
+   */
+  constructor(session, scene, protocol, input) {
+    this.#session = session;
+    this.#scene = scene;
+    this.#protocol = protocol;
+    /** What the player does from now on, or a function that says it for each step. */
+    this.input = input;
+  }
+
+  /** How often the server disagreed with what was predicted. */
+  get corrections() {
+    return this.#predictions.reduce((sum, prediction) => sum + prediction.corrections, 0);
+  }
+
+  /**
+   * @param {string} kind
+   * @param {(state: any, input: any) => void} step
+   */
+  predict(kind, step) {
+    const prediction = new Prediction(this.#session, this.#scene, this.#protocol, kind, step);
+    this.#predictions.push(prediction);
+    return prediction;
+  }
+
+  /** Another seat: nothing of before is predicted any more. */
+  reset() {
+    for (const prediction of this.#predictions) prediction.reset();
+  }
+
+  /**
+   * A frame: compares with what the server said, and acts in the steps that are due.
+   * @param {number} elapsedUs
+   */
+  act(elapsedUs) {
+    for (const prediction of this.#predictions) prediction.update(elapsedUs);
+    for (let step = this.#session.pollStep(); step !== null; step = this.#session.pollStep()) {
+      const input = typeof this.input === "function" ? this.#ask(step) : { ...this.input };
+      this.#session.pushInput(step, input);
+      for (const prediction of this.#predictions) prediction.apply(step, input);
+    }
+  }
+
+  /** @param {number} step */
+  #ask(step) {
+    try {
+      return this.input(step) ?? {};
+    } catch (error) {
+      report(error);
+      return {};
+    }
+  }
+}
