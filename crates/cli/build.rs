@@ -92,8 +92,9 @@ fn content_type(file: &Path) -> &'static str {
     }
 }
 
-/// A script without the comments that have lines of their own. Those lines stay, empty, so that a browser's messages name the lines of
-/// the repository. What looks like a comment in a template literal is text: an odd number of backticks in a line begins or ends one.
+/// A script without its documentation, types and indentation. Every line stays, if only empty, so that a browser's messages name the
+/// lines of the repository. What looks like a comment in a template literal is text: an odd number of backticks in a line begins or
+/// ends one.
 fn without_comments(bytes: &[u8], file: &Path) -> Vec<u8> {
     let text = std::str::from_utf8(bytes).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let (mut is_template, mut is_comment) = (false, false);
@@ -106,13 +107,29 @@ fn without_comments(bytes: &[u8], file: &Path) -> Vec<u8> {
             is_comment = ends.is_none();
             assert_ne!(ends, Some(false), "{}: code behind a comment: {line}", file.display());
         } else if is_template || !trimmed.starts_with("//") {
-            kept.push_str(line);
+            kept.push_str(&if is_template { String::from(line) } else { without_types(trimmed) });
             is_template ^= line.matches('`').count() % 2 == 1;
         }
         kept.push('\n');
     }
     assert!(!is_comment && !is_template, "{}: a comment or a template literal without an end", file.display());
     kept.into_bytes()
+}
+
+/// A line without the types in it, `/** … */`, unless that may be in a text: behind an odd number of quotes.
+fn without_types(line: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = line;
+    while let Some((before, (_, after))) =
+        rest.split_once("/**").and_then(|(before, comment)| Some((before, comment.split_once("*/")?)))
+    {
+        kept.push_str(before);
+        if ['"', '\'', '`'].iter().any(|quote| kept.matches(*quote).count() % 2 == 1) {
+            return String::from(line);
+        }
+        rest = after.trim_start();
+    }
+    kept + rest
 }
 
 /// Whether packing such a file is worth trying.

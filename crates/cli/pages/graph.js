@@ -6,10 +6,11 @@
  */
 
 import { CrispCanvas } from "/canvas.js";
+import { LossMeter } from "/loss.js";
 import { make } from "/words.js";
 
 /** @typedef {import("/netloom/index.js").Client} Client */
-/** @typedef {ReturnType<Client["stats"]>} Stats */
+/** @typedef {ReturnType<Client["stats"]> & { lossUpPercent: number, lossDownPercent: number }} Stats */
 
 const MOMENT_MS = 100;
 const MOMENTS = 300;
@@ -34,8 +35,11 @@ const STRIPS = [
     ],
   },
   {
-    title: "Packets lost", least: 5,
-    figures: [{ label: "Loss", colour: "blue", unit: "%", of: (stats) => stats.packetLossPercent }],
+    title: "Packets lost on the way up and down", least: 5,
+    figures: [
+      { label: "Loss up", colour: "blue", unit: "%", of: (stats) => stats.lossUpPercent },
+      { label: "Loss down", colour: "amber", unit: "%", of: (stats) => stats.lossDownPercent },
+    ],
   },
   {
     title: "Traffic", least: 5,
@@ -60,6 +64,8 @@ const STRIPS = [
 /** See the module. */
 export class Graphs {
   #strips;
+  #up = new LossMeter();
+  #down = new LossMeter();
   #sampledAtMs = 0;
   #drawnAtMs = 0;
   #saidAtMs = 0;
@@ -73,6 +79,13 @@ export class Graphs {
   /** The figures of another client have nothing to do with those before. */
   attach() {
     for (const strip of this.#strips) strip.skip(1);
+    this.#up.reset();
+    this.#down.reset();
+  }
+
+  /** Of the last ten seconds. */
+  get loss() {
+    return { upPercent: this.#up.percent, downPercent: this.#down.percent };
   }
 
   /**
@@ -83,7 +96,7 @@ export class Graphs {
     const passed = Math.floor((nowMs - this.#sampledAtMs) / MOMENT_MS);
     if (passed < 1) return;
     this.#sampledAtMs = nowMs - ((nowMs - this.#sampledAtMs) % MOMENT_MS);
-    const stats = client.stats();
+    const stats = this.#measure(client);
     const isTold = nowMs - this.#saidAtMs >= WORDS_MS;
     if (isTold) this.#saidAtMs = nowMs;
     const isDrawn = !this.#still.matches || nowMs - this.#drawnAtMs >= STILL_MS;
@@ -95,6 +108,17 @@ export class Graphs {
       if (isTold) strip.tell(client.state === "connected" ? stats : null);
       if (isDrawn) strip.draw();
     }
+  }
+
+  /**
+   * @param {Client} client
+   * @returns {Stats}
+   */
+  #measure(client) {
+    const stats = client.stats();
+    this.#up.add(stats.packetsLost, stats.packetsSent);
+    this.#down.add(stats.packetsMissing, stats.packetsReceived + stats.packetsMissing);
+    return { ...stats, lossUpPercent: this.#up.percent, lossDownPercent: this.#down.percent };
   }
 }
 
@@ -176,7 +200,7 @@ class Strip {
     context.font = "11px system-ui, sans-serif";
     context.textAlign = "left";
     context.textBaseline = "top";
-    context.fillText(inWords(top, this.#figures[0].unit), 5, 4);
+    context.fillText(`${top} ${this.#figures[0].unit}`, 5, 4);
   }
 
   /** The end of the scale: the largest value in round numbers. */

@@ -26,7 +26,7 @@ const lab = new LabPanel(session, wishes);
 const parts = [controls, view, graphs, lab, new Chat(), new Players(session)];
 const frames = new FrameTimes();
 
-session.onClient = (client) => {
+session.onClient = (/** @type {import("/netloom/index.js").Client} */ client) => {
   for (const part of parts) part.attach(client);
 };
 
@@ -48,4 +48,4 @@ session.open();
 requestAnimationFrame(frame);
 
 /** For the console of the browser, where one may want to look closer. */
-Object.defineProperty(globalThis, "netloom", { value: { session, view, lab, frames } });
+Object.defineProperty(globalThis, "netloom", { value: { session, view, graphs, lab, frames } });
