@@ -40,6 +40,8 @@ test("a server that is killed and restarted is found again by WebSocket, too", a
     await joined(page);
     await server.stop("SIGKILL");
     await page.waitForSelector("#curtain:not([hidden])");
+    await page.click("#curtain-button");
+    await eventually(() => page.textContent("#curtain-title"), (title) => title === "The server does not answer", "in vain");
     server = await serve({ args: server.args });
     await isBack(page, "websocket");
     await page.close();

@@ -141,12 +141,17 @@ test("the walker walks by keys while they are not for a slider, by touch, and le
   assert.equal(await page.inputValue("#latencyMs"), "5");
   await page.fill("#latencyMs", "0");
   const before = /** @type {number[]} */ (await eventually(() => ownPlace(page), (at) => at !== null, "it is there"));
+  await page.locator("#yard").scrollIntoViewIfNeeded();
   const { x, y } = /** @type {{ x: number, y: number }} */ (await page.locator("#yard").boundingBox());
-  await page.mouse.move(x + 150, y + 150);
-  await page.mouse.down();
-  await page.mouse.move(x + 150, y + (before[1] > 0 ? 220 : 80));
+  const browser = await window.newCDPSession(page);
+  const touch = (/** @type {"touchStart" | "touchMove" | "touchEnd"} */ type, /** @type {number[]} */ ...downs) => {
+    return browser.send("Input.dispatchTouchEvent", { type, touchPoints: downs.map((down) => ({ x: x + 150, y: y + down })) });
+  };
+  await touch("touchStart", 150);
+  await touch("touchMove", before[1] > 0 ? 220 : 80);
   await eventually(() => ownPlace(page), (at) => at !== null && Math.abs(at[1] - before[1]) > 2, "it walks where it is pulled");
-  await page.mouse.up();
+  await shoot(page, "touch");
+  await touch("touchEnd");
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
   assert.ok(wide <= 400, `${wide} pixels wide`);
   assert.deepEqual(mistakes, []);

@@ -46,8 +46,19 @@ export class CrispCanvas {
     const [box] = entry.devicePixelContentBoxSize ?? [];
     this.width = width;
     this.height = height;
-    this.#deviceWidth = box?.inlineSize ?? Math.round(width * devicePixelRatio);
-    this.#deviceHeight = box?.blockSize ?? Math.round(height * devicePixelRatio);
+    this.#deviceWidth = pixels(width, box?.inlineSize);
+    this.#deviceHeight = pixels(height, box?.blockSize);
     this.#scale = width === 0 ? 1 : this.#deviceWidth / width;
   }
+}
+
+/**
+ * The browser's own count is exact where layout and screen are out of step; one that is far off is of another screen, as where a
+ * screen is only emulated.
+ * @param {number} length in CSS pixels
+ * @param {number | undefined} counted
+ */
+function pixels(length, counted) {
+  const expected = length * devicePixelRatio;
+  return counted !== undefined && Math.abs(counted - expected) < 2 ? counted : Math.round(expected);
 }

@@ -14,6 +14,8 @@ import { make } from "/words.js";
 
 const MOMENT_MS = 100;
 const MOMENTS = 300;
+/** A page that stood still for longer was asleep. */
+const HITCH_MOMENTS = 10;
 /** How often figures in words change: faster cannot be read. */
 const WORDS_MS = 300;
 const STILL_MS = 1_000;
@@ -102,9 +104,8 @@ export class Graphs {
     const isDrawn = !this.#still.matches || nowMs - this.#drawnAtMs >= STILL_MS;
     if (isDrawn) this.#drawnAtMs = nowMs;
     for (const strip of this.#strips) {
-      strip.skip(passed - 1);
-      if (client.state === "connected") strip.add(stats);
-      else strip.skip(1);
+      if (client.state === "connected" && passed <= HITCH_MOMENTS) strip.add(stats, passed);
+      else strip.skip(passed);
       if (isTold) strip.tell(client.state === "connected" ? stats : null);
       if (isDrawn) strip.draw();
     }
@@ -157,12 +158,18 @@ class Strip {
     this.#canvas = new CrispCanvas(canvas);
   }
 
-  /** @param {Stats} stats */
-  add(stats) {
-    this.#figures.forEach(({ of }, index) => {
-      this.#values[index][this.#at] = of(stats);
-    });
-    this.#at = (this.#at + 1) % MOMENTS;
+  /**
+   * The figures of one moment, or of a few.
+   * @param {Stats} stats
+   * @param {number} moments
+   */
+  add(stats, moments) {
+    for (let left = moments; left > 0; left--) {
+      this.#figures.forEach(({ of }, index) => {
+        this.#values[index][this.#at] = of(stats);
+      });
+      this.#at = (this.#at + 1) % MOMENTS;
+    }
   }
 
   /** Moments without figures. @param {number} moments */

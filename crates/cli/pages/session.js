@@ -118,7 +118,7 @@ export class Session {
     clearTimeout(this.#timer);
     const title = TITLES.get(error.code) ?? "The connection is lost";
     this.#timer = setTimeout(() => {
-      this.#status.dropCurtain(title, "It is taken up again as soon as the server answers.", "Try now", () => this.open());
+      this.#status.dropCurtain(title, "This page comes back by itself as soon as the server answers.", "Try now", () => this.open());
     }, CURTAIN_MS);
   }
 

@@ -164,28 +164,42 @@ export class View {
     context.font = LABEL_FONT;
     context.textAlign = "center";
     context.textBaseline = "top";
+    let own;
     for (const walker of client.objects("Walker")) {
-      /** @type {Look} */
-      const look = (walker.data ??= lookOf(walker));
-      const x = this.#x + walker.position[0] * this.#scale;
-      const y = this.#y - walker.position[1] * this.#scale;
-      const { isOwn } = walker;
-      if (isOwn) this.#drawGhost(context, walker, radius);
-      context.beginPath();
-      context.arc(x, y, radius, 0, 2 * Math.PI);
-      context.fillStyle = isOwn ? "#ffffff" : TOPS[COLOURS[look.colour]];
-      context.fill();
-      context.lineWidth = 2;
-      context.strokeStyle = isOwn ? "#5cc8ff" : "#0b0f14";
-      context.stroke();
-      if (isOwn) this.#drawRest(context, x, y, radius + 5);
-      const label = isOwn ? "you" : this.#labelOf(client, look.number);
-      context.lineWidth = 3;
-      context.strokeStyle = GROUND;
-      context.strokeText(label, x, y + radius + 7);
-      context.fillStyle = LABEL;
-      context.fillText(label, x, y + radius + 7);
+      if (walker.isOwn) own = walker;
+      else this.#drawWalker(context, walker, radius, this.#labelOf(client, (walker.data ??= lookOf(walker)).number));
     }
+    if (own === undefined) return;
+    // Above all others.
+    this.#drawGhost(context, own, radius);
+    this.#drawWalker(context, own, radius, "you", true);
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {NetObject} walker
+   * @param {number} radius
+   * @param {string} label
+   * @param {boolean} [isOwn]
+   */
+  #drawWalker(context, walker, radius, label, isOwn = false) {
+    /** @type {Look} */
+    const look = (walker.data ??= lookOf(walker));
+    const x = this.#x + walker.position[0] * this.#scale;
+    const y = this.#y - walker.position[1] * this.#scale;
+    context.beginPath();
+    context.arc(x, y, radius, 0, 2 * Math.PI);
+    context.fillStyle = isOwn ? "#ffffff" : TOPS[COLOURS[look.colour]];
+    context.fill();
+    context.lineWidth = 2;
+    context.strokeStyle = isOwn ? "#5cc8ff" : "#0b0f14";
+    context.stroke();
+    if (isOwn) this.#drawRest(context, x, y, radius + 5);
+    context.lineWidth = 3;
+    context.strokeStyle = GROUND;
+    context.strokeText(label, x, y + radius + 7);
+    context.fillStyle = LABEL;
+    context.fillText(label, x, y + radius + 7);
   }
 
   /**
