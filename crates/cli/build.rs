@@ -112,7 +112,11 @@ fn without_comments(bytes: &[u8], file: &Path) -> Vec<u8> {
         }
         kept.push('\n');
     }
-    assert!(!is_comment && !is_template, "{}: a comment or a template literal without an end", file.display());
+    assert!(
+        !is_comment && !is_template,
+        "{}: a comment or a template literal without an end",
+        file.display()
+    );
     kept.into_bytes()
 }
 
