@@ -24,6 +24,7 @@ export async function connect(address, options) {
 
 export { Client } from "./api/client.js";
 export { NetObject } from "./api/object.js";
+export { PredictedSpawns, spawnKey } from "./replica/predict/spawns.js";
 export { NetloomError } from "./session/error.js";
 export { FieldType, field } from "./session/fields.js";
 export { ObjectRef } from "./session/msgpack.js";

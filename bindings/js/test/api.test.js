@@ -32,10 +32,10 @@ class FakeStorage {
 }
 
 test("addresses lead to transports, the best first", async () => {
-  assert.deepEqual(await routesTo("ws://127.0.0.1:7778/netloom"), [
+  assert.deepEqual(await routesTo("ws://127.0.0.1:7778/netloom", tour), [
     { transport: "websocket", url: "ws://127.0.0.1:7778/netloom" },
   ]);
-  assert.deepEqual(await routesTo("udp://[::1]:7777"), [{ transport: "udp", host: "::1", port: 7777 }]);
+  assert.deepEqual(await routesTo("udp://[::1]:7777", tour), [{ transport: "udp", host: "::1", port: 7777 }]);
   const document = {
     webtransport: { url: "https://127.0.0.1:4433/netloom", certificateHashes: ["AQID"] },
     websocket: { url: "/netloom" },
@@ -53,7 +53,7 @@ test("addresses lead to transports, the best first", async () => {
     ["ftp://x", "address"],
     ["udp://host", "address"],
   ]) {
-    await assert.rejects(routesTo(address), { code }, address);
+    await assert.rejects(routesTo(address, tour), { code }, address);
   }
 });
 
@@ -80,6 +80,8 @@ test("a server's document may be anything, and says so where it helps nobody", a
         wrong.slice(0, 50),
       );
     }
+    answer = '{"game":{"name":"chess","version":1},"websocket":{"url":"ws://127.0.0.1:1"}}';
+    await assert.rejects(connect(address, { protocol: tour }), { code: "protocol", message: /serves "chess" version 1/ });
     status = 404;
     await assert.rejects(connect(address, { protocol: tour }), /it answers 404/);
   } finally {

@@ -184,6 +184,23 @@ test(
   }),
 );
 
+test(
+  "a transport that closes is told of when what it delivered before has arrived",
+  whileAwake(async () => {
+    const echo = new Echo();
+    const line = new Conditioner(echo, { incoming: { latency: 20e3 }, seed: 1 });
+    /** @type {string[]} */
+    const told = [];
+    line.onDatagram = (bytes) => told.push(`datagram ${bytes[0]}`);
+    const closed = new Promise((resolve) => (line.onClose = resolve));
+    echo.onDatagram?.(Uint8Array.of(7));
+    echo.onClose?.("gone");
+    assert.deepEqual(told, []);
+    assert.equal(await closed, "gone");
+    assert.deepEqual(told, ["datagram 7"]);
+  }),
+);
+
 test("unplugged nothing passes; closing lets go of what was on its way", () => {
   const echo = new Echo();
   const line = new Conditioner(echo, { outgoing: { latency: 1e6 }, seed: 1 });

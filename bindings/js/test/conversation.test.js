@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { openUdp } from "../src/node/udp.js";
 import { openNodeWebSocket } from "../src/node/websocket.js";
+import { openWebSocket } from "../src/transport/websocket.js";
+import { Conditioner } from "../src/transport/conditioner.js";
 import { ConnectionError } from "../src/proto/reason.js";
 import { ByteReader, ByteWriter, encodeUtf8 } from "../src/wire/bytes.js";
 import { fnv1a64 } from "../src/wire/hash.js";
-import { Driven, whileAwake } from "./drive.js";
+import { Driven, dropAll, whileAwake } from "./drive.js";
 import { needsServer, serverProgram, startServer } from "./server.js";
 
 const CONTROL = 0;
@@ -29,6 +31,7 @@ before(async () => {
   plainServer = await startServer({ NETLOOM_CONNECTION_ENCRYPTION: "off" });
 });
 after(async () => {
+  dropAll();
   await server?.stop();
   await plainServer?.stop();
 });
@@ -36,6 +39,10 @@ after(async () => {
 const transports = {
   UDP: (/** @type {typeof server} */ of) => openUdp("127.0.0.1", of.udpPort),
   WebSocket: (/** @type {typeof server} */ of) => openNodeWebSocket(of.webSocketUrl),
+  // As a browser has it; node 20 needs --experimental-websocket, which `npm test` gives.
+  ...(globalThis.WebSocket && {
+    "WebSocket of the runtime": (/** @type {typeof server} */ of) => openWebSocket(of.webSocketUrl),
+  }),
 };
 
 /**
@@ -97,12 +104,12 @@ for (const [name, open] of Object.entries(transports)) {
       `${name}, security ${security}: connects, talks and says goodbye`,
       needsServer,
       whileAwake(async () => {
-        const { driven, connected } = await join(await open(server), `${name} ${security}`, { security });
+        const { driven, connected } = await join(await open(server), "talks", { security });
         const { driven: listener } = await join(await open(server), "listens", { security });
         assert.equal(connected.isSealed, security === "required");
         assert.equal(connected.resumeToken.length, 32);
         // Viewing: from here on there are snapshots.
-      driven.connection.send(CONTROL, Uint8Array.of(9, 100, 0));
+        driven.connection.send(CONTROL, Uint8Array.of(9, 100, 0));
         // A text that needs three fragments each way, and arrives as it went.
         const text = "🧵".repeat(500);
         const chat = new ByteWriter(3000);
@@ -132,14 +139,41 @@ for (const [name, open] of Object.entries(transports)) {
           Object.entries(driven.connection.rejections).filter(([, count]) => count > 0),
           [],
         );
-        driven.close();
-        const { error } = await driven.event("ended");
-        assert.equal(error.code, "Requested");
-        driven.drop();
-        listener.drop();
+        for (const each of [driven, listener]) {
+          each.close();
+          assert.equal((await each.event("ended")).error.code, "Requested");
+          each.drop();
+        }
       }),
     );
   }
+}
+
+for (const [name, open] of Object.entries(transports)) {
+  test(
+    `${name} over a bad line: what is reliable arrives, and the line is measured`,
+    needsServer,
+    whileAwake(async () => {
+      const line = { latency: 20e3, jitter: 5e3, loss: 0.1, duplicate: 0.05 };
+      const conditioner = new Conditioner(await open(server), { outgoing: line, incoming: line, seed: 3 });
+      const { driven } = await join(conditioner, "far away", {});
+      const { connection } = driven;
+      for (let delayMs = 100; delayMs < 200; delayMs++) {
+        connection.send(CONTROL, Uint8Array.of(9, delayMs, 0)); // Viewing: from here on there are snapshots
+        driven.pump();
+        const received = connection.stats().packetsReceived;
+        await driven.until(() => connection.stats().packetsReceived > received);
+      }
+      await driven.until(() => connection.pendingBytes(CONTROL) === 0);
+      const stats = connection.stats();
+      assert(stats.rtt > 35e3, `${stats.rtt} us over a line of 20 ms each way`);
+      assert.equal(stats.packetsLost > 0, !conditioner.reliable, `${stats.packetsLost} packets lost`);
+      assert.equal(connection.rejections.replayed > 0, !conditioner.reliable, "duplicates are noticed");
+      driven.close();
+      assert.equal((await driven.event("ended")).error.code, "Requested");
+      driven.drop();
+    }),
+  );
 }
 
 test(

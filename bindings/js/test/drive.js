@@ -4,6 +4,14 @@ import { Connection } from "../src/proto/connection.js";
 /** Microseconds from an arbitrary zero. */
 export const now = () => performance.now() * 1000;
 
+/** @type {Set<Driven>} those that a failing test leaves behind, which would keep the process from ending */
+const alive = new Set();
+
+/** Ends everything that still runs. */
+export function dropAll() {
+  for (const driven of alive) driven.drop();
+}
+
 /**
  * Runs a test again, at most twice, that failed while the machine stood still: a computer that sleeps for
  * half a minute lets every connection time out, which says nothing about the code.
@@ -23,6 +31,7 @@ export function whileAwake(body) {
         return await body();
       } catch (error) {
         watch();
+        dropAll();
         if (stoodStillMs < 2000 || runsLeft === 0) throw error;
       } finally {
         clearInterval(watcher);
@@ -38,6 +47,7 @@ export class Driven {
    * @param {ConstructorParameters<typeof Connection>[0]} settings
    */
   constructor(transport, settings) {
+    alive.add(this);
     this.transport = transport;
     this.connection = new Connection(settings);
     /** @type {import("../src/proto/inbox.js").ConnectionEvent[]} */
@@ -68,23 +78,32 @@ export class Driven {
   }
 
   /**
+   * Waits until something holds; an end before that is thrown.
+   * @param {() => boolean} holds
+   */
+  until(holds) {
+    return new Promise((/** @type {(value: void) => void} */ resolve, reject) => {
+      const check = () => {
+        const ended = this.events.find((event) => event.type === "ended");
+        if (holds()) resolve();
+        else if (ended) reject(/** @type {any} */ (ended).error);
+        else this.waiting.push(check);
+      };
+      check();
+    });
+  }
+
+  /**
    * Waits for an event that fits, also among those that have happened.
    * @template {import("../src/proto/inbox.js").ConnectionEvent["type"]} T
    * @param {T} type
    * @param {(event: any) => boolean} [fits]
    * @returns {Promise<Extract<import("../src/proto/inbox.js").ConnectionEvent, { type: T }>>}
    */
-  event(type, fits = () => true) {
-    return new Promise((resolve, reject) => {
-      const check = () => {
-        const found = this.events.find((event) => event.type === type && fits(event));
-        const ended = this.events.find((event) => event.type === "ended");
-        if (found) resolve(/** @type {any} */ (found));
-        else if (ended) reject(/** @type {any} */ (ended).error);
-        else this.waiting.push(check);
-      };
-      check();
-    });
+  async event(type, fits = () => true) {
+    const find = () => this.events.find((event) => event.type === type && fits(event));
+    await this.until(() => find() !== undefined);
+    return /** @type {any} */ (find());
   }
 
   close() {
@@ -94,6 +113,7 @@ export class Driven {
 
   /** Ends everything at once. */
   drop() {
+    if (!alive.delete(this)) return;
     clearTimeout(this.timer);
     this.transport.onDatagram = this.transport.onClose = null;
     this.transport.close();

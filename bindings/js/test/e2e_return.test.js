@@ -41,14 +41,19 @@ for (const scheme of /** @type {const} */ (["udp", "ws"])) {
   test(`a client that slept for a minute has its seat again, over ${scheme}`, async () => {
     const server = await serve(scheme);
     const client = await join(addressOf(server, scheme));
-    await eventually(() => isWhole(client), "the world is here");
+    await eventually(() => isWhole(client) && client.own() !== undefined, "the world is here");
     const [player, walker] = [client.player, client.own()];
     /** @type {string[]} */
     const states = [];
     client.on("state", (state) => states.push(state));
     const left = heard(client, "leave", (object) => object === walker);
     const back = heard(client, "welcome");
+    const lost = heard(client, "lost");
+    // Nothing that arrives meanwhile is looked at.
+    client.lab.unplug();
     jumpMs += 55_000;
+    await lost;
+    client.lab.off();
     assert.equal((await back).isResumed, true);
     await left;
     assert.deepEqual(states, ["reconnecting", "connected"]);

@@ -18,18 +18,25 @@ const TICKS = 12;
 const LATE_TICKS = 4;
 
 /**
- * The hashes of the next twelve ticks, here and on the server.
+ * The hashes of the next twelve ticks, here and on the server, of those in which every cube was told. A server
+ * leaves objects for the next tick when its budget is used up, as right after a join; all cubes move, so what
+ * has no state of a tick is older here than there.
  * @param {Client} client
  */
 async function compare(client) {
-  const newest = () => client.world?.newest ?? 0;
-  const first = newest() + 1;
-  await eventually(() => newest() >= first + TICKS + LATE_TICKS, "twelve more ticks");
-  const own = Array.from({ length: TICKS }, (_, after) => client.world?.hashAt(first + after));
+  const world = /** @type {import("../src/replica/world.js").World} */ (client.world);
+  const first = world.newest + 1;
+  await eventually(() => world.newest >= first + TICKS + LATE_TICKS, "twelve more ticks");
+  const isWhole = (/** @type {number} */ tick) => {
+    return [...world.objects()].every((object) => object.class.name !== "Cube" || object.states.rowOf(tick) >= 0);
+  };
+  const ticks = Array.from({ length: TICKS }, (_, after) => first + after);
+  const own = ticks.map((tick) => (isWhole(tick) ? world.hashAt(tick).toString(16).padStart(16, "0") : null));
   const answer = heard(client, "notice", ({ text }) => text.startsWith(`hash ${first} `));
   client.chat(`/hash ${first}`);
   const servers = (await answer).text.split(" ").slice(2);
-  return { own: own.map((hash) => hash?.toString(16).padStart(16, "0")), servers };
+  const whole = ticks.map((_, at) => at).filter((at) => own[at] !== null);
+  return { own: whole.map((at) => own[at]), servers: whole.map((at) => servers[at]) };
 }
 
 for (const [scheme, encryption] of /** @type {const} */ ([
@@ -56,7 +63,9 @@ for (const [scheme, encryption] of /** @type {const} */ ([
       client.setInput({ right: 1, up: -1, dash: false });
       const { own, servers } = await compare(client);
       assert.deepEqual(own, servers);
-      assert.equal(new Set(own).size, TICKS, "everything moves");
+      assert.ok(own.length >= TICKS / 2, `${own.length} ticks were told whole`);
+      assert.equal(new Set(own).size, own.length, "everything moves");
+      assert.equal(client.stats().snapshotsRefused, 0);
       assert.equal((await client.close()).code, "closed");
     });
   });

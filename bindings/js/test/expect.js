@@ -1,6 +1,6 @@
 /** Waiting for what must come, with an end: a test that waits in vain says for what. */
 
-const WAIT_MS = 8_000;
+const WAIT_MS = 20_000;
 
 /**
  * Settles as soon as something holds.

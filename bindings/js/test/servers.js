@@ -8,6 +8,7 @@ import { existsSync } from "node:fs";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { serverProgram, startServer } from "./server.js";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const TARGET = process.env.CARGO_TARGET_DIR ?? `${ROOT}target`;
@@ -24,8 +25,8 @@ function built(name) {
 
 /** The server with something of everything: `cargo build -p netloom --example tour`. */
 export const TOUR = process.env.NETLOOM_TOUR ?? built("examples/tour");
-/** The `netloom` command: `cargo build -p netloom-cli`. */
-export const NETLOOM = process.env.NETLOOM_BIN ?? built("netloom");
+/** The `netloom` command. */
+export const NETLOOM = serverProgram;
 
 /**
  * A server that runs.
@@ -64,45 +65,13 @@ export async function startTour(args) {
 
 /**
  * Starts `netloom serve` with its default game on free ports.
- * @param {string[]} [args]
  * @returns {Promise<Running>}
  */
-export async function startServe(args = []) {
-  if (NETLOOM === undefined) throw new Error("build the server first: cargo build -p netloom-cli");
-  const binds = [
-    "--bind",
-    "udp://127.0.0.1:0",
-    "--bind",
-    "ws://127.0.0.1:0",
-    "--metrics",
-    "",
-    "--log",
-    "off",
-  ];
-  const server = spawn(NETLOOM, ["serve", ...binds, ...args], { stdio: ["ignore", "pipe", "ignore"] });
-  const ended = once(server, "exit");
-  /** @type {string[]} */
-  const addresses = [];
-  const lines = createInterface({ input: server.stdout });
-  await Promise.race([
-    new Promise((resolve) => {
-      lines.on("line", (line) => {
-        const [address] = line.match(/\b(udp|ws):\/\/127\.0\.0\.1:\d+/) ?? [];
-        if (address !== undefined && !addresses.includes(address)) addresses.push(address);
-        if (addresses.length === 2) resolve(undefined);
-      });
-    }),
-    ended.then(([code]) => Promise.reject(new Error(`the server ended with ${code}`))),
-  ]);
-  return {
-    about: {},
-    addresses,
-    say: () => {},
-    async stop() {
-      server.kill("SIGTERM");
-      await ended;
-    },
-  };
+export async function startServe() {
+  if (NETLOOM === undefined) throw new Error("build the server first: cargo build --release -p netloom-cli");
+  const { udpPort, webSocketUrl, stop } = await startServer();
+  const addresses = [`udp://127.0.0.1:${udpPort}`, webSocketUrl.replace("/netloom", "")];
+  return { about: {}, addresses, say: () => {}, stop };
 }
 
 /**

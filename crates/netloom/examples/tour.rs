@@ -135,7 +135,9 @@ impl Game for Tour {
         let walker = Walker { diary: format!("{} came here", known.name), ..Walker::default() };
         match room.spawn(&walker, Some(player)) {
             Ok(object) => {
-                if let Err(error) = room.call(CallTarget::Player(player), "greet", Some(object), &("welcome",)) {
+                if let Err(error) =
+                    room.call(CallTarget::Player(player), "greet", Some(object), &("welcome",))
+                {
                     room.notify(player, &error.to_string());
                 }
                 self.walkers.insert(player, (object, walker));
@@ -186,8 +188,10 @@ impl Game for Tour {
             }
             // The answer is about an object that nobody can have heard of yet.
             "hatch" => {
-                let ball = Ball { turned: [0.0, 0.0, 0.0, 1.0], size: [1.0; 3], number: BALLS, ..Ball::default() };
-                let object = room.spawn(&ball, None).map_err(|_| CallRefused::new("there is no room for it"))?;
+                let ball =
+                    Ball { turned: [0.0, 0.0, 0.0, 1.0], size: [1.0; 3], number: BALLS, ..Ball::default() };
+                let object =
+                    room.spawn(&ball, None).map_err(|_| CallRefused::new("there is no room for it"))?;
                 room.call(CallTarget::Player(from), "hatched", Some(object), &())
             }
             "look" => {
@@ -238,7 +242,15 @@ fn protocol() -> Result<Protocol, Box<dyn std::error::Error>> {
         .rpc("sum", server)
         .rpc("pointed", RpcOptions { at_view_time: true, ..server })
         .rpc("seen", RpcOptions { delivery: Delivery::Unordered, ..server })
-        .rpc("wave", RpcOptions { is_forwarded: true, delivery: Delivery::Unreliable, bytes_max: 64, ..by(Callers::Both) });
+        .rpc(
+            "wave",
+            RpcOptions {
+                is_forwarded: true,
+                delivery: Delivery::Unreliable,
+                bytes_max: 64,
+                ..by(Callers::Both)
+            },
+        );
     Ok(builder.build()?)
 }
 
@@ -278,7 +290,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .room(RoomConfig { code: String::from("MEAD-OW23"), ..RoomConfig::new("meadow") }, Tour::default())
         .room(RoomConfig { lobby: Some(lobby), ..RoomConfig::new("match") }, Tour::default());
     let mut server = addresses.iter().fold(builder, |builder, address| builder.listen(address)).bind()?;
-    let bound: Vec<String> = server.local_addresses().iter().map(|address| format!("\"{address}\"")).collect();
+    let bound: Vec<String> =
+        server.local_addresses().iter().map(|address| format!("\"{address}\"")).collect();
     println!(
         "{{\"addresses\":[{}],\"protocol\":\"{:016x}\",\"schema\":\"{:016x}\",\"calls\":\"{:016x}\"}}",
         bound.join(","),

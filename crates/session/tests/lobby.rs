@@ -78,6 +78,28 @@ fn who_comes_late_watches_and_the_host_may_kick() {
 }
 
 #[test]
+fn who_watched_and_takes_a_seat_plays() {
+    let mut net = meeting();
+    let anna = net.join_with(ClientConfig {
+        name: "Anna".to_owned(),
+        is_spectator: true,
+        ..ClientConfig::default()
+    });
+    let bert = net.join("Bert");
+    net.welcome(anna);
+    net.welcome(bert);
+    net.clients[anna].client.lobby(LobbyCommand::Spectate(false)).unwrap();
+    for client in [anna, bert] {
+        net.clients[client].client.lobby(LobbyCommand::Ready(true)).unwrap();
+    }
+    net.until("a game", |net| phase(net, anna) == Some(Phase::Playing));
+    net.clients[anna].keys = Keys { x: 1, y: 0 };
+    net.run(Micros::from_secs(1));
+    let walked = net.clients[bert].client.all::<Walker>().map(|(_, walker)| walker.at[0]).fold(0.0, f32::max);
+    assert!(walked > 1.0, "she walks: {walked}");
+}
+
+#[test]
 fn chat_in_a_lobby_is_cleaned_and_limited() {
     let mut net = meeting();
     let [anna, bert] = ["Anna", "Bert"].map(|name| net.join(name));

@@ -320,10 +320,9 @@ impl Table {
         refused.map(|()| sent)
     }
 
-    /// Whether there is something to fetch or to poll.
-    pub fn has_news(&self) -> bool {
-        let state = self.lock();
-        !state.inbox.is_empty() || !state.events.is_empty()
+    /// Whether there is something to fetch. Events have rung the bell, once: whoever does not poll them must not be kept awake.
+    pub fn has_datagrams(&self) -> bool {
+        !self.lock().inbox.is_empty()
     }
 
     pub fn poll_event(&self) -> Option<TransportEvent> {

@@ -197,7 +197,7 @@ impl Transport for WebTransport {
     }
 
     fn wait(&mut self, now: Micros, deadline: Micros) -> Result<(), TransportError> {
-        if !self.table.has_news() {
+        if !self.table.has_datagrams() {
             self.table.bell.wait(sleep_time(now, deadline));
         }
         Ok(())

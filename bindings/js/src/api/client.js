@@ -26,6 +26,8 @@ const DRIVEN_MS = 100;
 const CONGESTED_MS = 20;
 const REQUEST_MS = 5_000;
 
+const closedHere = () => new NetloomError("closed", "closed by this client");
+
 /** @typedef {import("./object.js").NetObject} NetObject */
 /** @typedef {import("../session/call_frame.js").Target} Target */
 /** @typedef {import("./told.js").Call} Call */
@@ -70,14 +72,8 @@ export class Client extends Emitter {
     this.protocol = protocol;
     /** A bad line on purpose. */
     this.lab = new Lab(complete.lab);
-    this.#line = new Line(
-      address,
-      complete,
-      this.#session,
-      this.lab,
-      () => this.#moveOn(),
-      () => this.#pump.soon(),
-    );
+    const [clock, wake] = [() => this.#moveOn(), () => this.#pump.soon()];
+    this.#line = new Line(address, complete, this.#session, this.lab, clock, wake);
     /** What can be asked of the lobby, and its state. */
     this.lobby = this.#session.lobby;
     /** Settles with the reason when it is over. */
@@ -172,9 +168,7 @@ export class Client extends Emitter {
   /** How far behind the view is on a good connection: 50 to 500 ms. @param {number} ms */
   setInterpolationDelay(ms) {
     within("the interpolation delay", ms, 50, 500);
-    const { seat } = this.#session;
-    if (seat === null) throw new NetloomError("no-seat", "this client is in no room yet");
-    seat.setDelay(ms * 1_000);
+    this.#session.setDelay(ms * 1_000);
   }
 
   /**
@@ -276,8 +270,7 @@ export class Client extends Emitter {
     this.#scene.frame++;
     this.#transmit(now);
     this.#stats.update(now / 1_000, this.#session);
-    if (this.#isClosing && this.#session.isFinished(now))
-      this.#finish(new NetloomError("closed", "closed by this client"));
+    if (this.#isClosing && this.#session.isFinished(now)) this.#finish(closedHere());
     this.#line.poll(this.#nowMs());
     this.#schedule();
   }
@@ -285,13 +278,8 @@ export class Client extends Emitter {
   /** @param {number} now */
   #transmit(now) {
     if (this.#line.isCongested) return;
-    for (
-      let datagram = this.#session.pollTransmit(now);
-      datagram !== null;
-      datagram = this.#session.pollTransmit(now)
-    ) {
-      this.#line.send(datagram);
-    }
+    const next = () => this.#session.pollTransmit(now);
+    for (let datagram = next(); datagram !== null; datagram = next()) this.#line.send(datagram);
   }
 
   #schedule() {

@@ -38,12 +38,13 @@ export function registerTransport(name, open) {
  * Opens the first transport that can be opened, of those that are wanted. Asks the server anew each time,
  * because the hashes of its certificates change.
  * @param {string | URL} address
+ * @param {{ name: string, version: number }} game
  * @param {readonly string[] | null} wanted names of transports; null for all
  * @param {ReadonlySet<string>} avoided names of transports that were tried in vain
  * @returns {Promise<{ name: string, transport: Transport }>}
  */
-export async function dial(address, wanted, avoided) {
-  const routes = await routesTo(address);
+export async function dial(address, game, wanted, avoided) {
+  const routes = await routesTo(address, game);
   const usable = routes.filter(({ transport }) => {
     return (
       openers.get(transport)?.isHere() &&

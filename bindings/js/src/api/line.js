@@ -153,7 +153,7 @@ export class Line {
     this.#hangUp();
     try {
       const { transports, encryption, protocol } = this.#options;
-      const opened = await dial(this.#address, transports, this.#avoided);
+      const opened = await dial(this.#address, protocol, transports, this.#avoided);
       if (attempt !== this.#attempt) return opened.transport.close();
       const transport = this.#lab.wrap(opened.transport);
       transport.onDatagram = (datagram) => {

@@ -23,9 +23,10 @@ const HASHES_MAX = 16;
 /**
  * The ways to a server, the best first.
  * @param {string | URL} address
+ * @param {{ name: string, version: number }} game that is to be played there
  * @returns {Promise<Route[]>}
  */
-export async function routesTo(address) {
+export async function routesTo(address, game) {
   const url = parse(address);
   switch (url.protocol) {
     case "ws:":
@@ -36,7 +37,10 @@ export async function routesTo(address) {
       return [{ transport: "udp", host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(url.port) }];
     case "http:":
     case "https:":
-      return routesOf(await fetchDocument(url), url);
+      return fetchDocument(url).then((document) => {
+        checkGame(document?.game, game, url);
+        return routesOf(document, url);
+      });
     default:
       throw new NetloomError(
         "address",
@@ -104,6 +108,22 @@ export function routesOf(document, base) {
     throw new NetloomError("unreachable", `${base.href} offers neither WebTransport nor WebSocket`);
   }
   return routes;
+}
+
+/**
+ * A server of another game would not even answer; where it says which one it has, so do we.
+ * @param {any} served
+ * @param {{ name: string, version: number }} game
+ * @param {URL} base
+ */
+function checkGame(served, game, base) {
+  if (typeof served?.name !== "string") return;
+  const isSame = served.name === game.name && served.version === game.version;
+  if (isSame) return;
+  const [theirs, ours] = [served, game].map(({ name, version }) => `"${name}" version ${version}`);
+  throw new NetloomError("protocol", `${base.href} serves ${theirs}, and this client plays ${ours}`, {
+    details: { game: served.name, gameVersion: served.version },
+  });
 }
 
 /** @param {unknown} text */

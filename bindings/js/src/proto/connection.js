@@ -16,7 +16,7 @@
 import { WireError } from "../wire/error.js";
 import { Attempt } from "./attempt.js";
 import { completeConfig } from "./config.js";
-import { checksumOf } from "./handshake.js";
+import { checksumOf, readChallenge, readReject } from "./handshake.js";
 import { Inbox } from "./inbox.js";
 import { DATAGRAM_BYTES_MAX } from "./limits.js";
 import { Link } from "./link.js";
@@ -200,7 +200,7 @@ export class Connection {
    * @param {number} now
    */
   handleBroken(now) {
-    if (this.link) this.link.end("Broken", now);
+    if (this.link) this.link.handleBroken(now);
     else this.#end(new ConnectionError("Broken"));
   }
 
@@ -255,7 +255,12 @@ export class Connection {
   /** @param {number} type @param {Uint8Array} datagram @param {number} now @returns {Rejection | null} */
   #receiveHandshake(type, datagram, now) {
     if (type === PacketType.Connect || type === PacketType.Response) return "not_listening";
-    if (this.attempt === null) return "unsolicited";
+    if (this.attempt === null) {
+      // What answers nothing is still read, so that its counter says what was wrong with it first.
+      if (this.link && type === PacketType.Challenge) readChallenge(datagram, this.checksum);
+      if (this.link && type === PacketType.Reject) readReject(datagram, this.checksum);
+      return "unsolicited";
+    }
     if (type === PacketType.Challenge) {
       this.attempt.handleChallenge(datagram, now);
     } else if (type === PacketType.Accept) {

@@ -189,6 +189,14 @@ export class Link {
     this.inbox.push({ type: "ended", error: new ConnectionError(reason) });
   }
 
+  /**
+   * The stream below is gone. Whoever was leaving has left.
+   * @param {number} now
+   */
+  handleBroken(now) {
+    this.end(this.state === "disconnecting" ? this.goodbyeReason : "Broken", now);
+  }
+
   /** Whether nothing is left to say. @param {number} now */
   isFinished(now) {
     return this.state === "disconnected" && !this.isConfirmDue && now >= this.drainsUntil;

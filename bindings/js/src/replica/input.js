@@ -5,7 +5,8 @@
  * chance. So every message carries all inputs that the server has not confirmed, the newest first, and a lost
  * one costs nothing if the next arrives in time. An input that did not change takes one bit.
  *
- * What an input consists of is the game's own: a form says how one is written. Two inputs are the same if their bits are.
+ * What an input consists of is the game's own: a form says how one is written. Two inputs are the same if
+ * their bits are.
  */
 
 import { BitReader, BitWriter } from "../wire/bits.js";

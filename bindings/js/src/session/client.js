@@ -149,17 +149,9 @@ export class SessionClient {
   tick(now) {
     this.#receive(now);
     const { seat } = this;
-    if (
-      this.#lostSince !== null &&
-      now - this.#lostSince > RECONNECT_WINDOW_US &&
-      this.#out.connection === null
-    ) {
-      this.#end(
-        new NetloomError(
-          "lost",
-          "the connection is lost, and the server keeps the seat no longer: connect again",
-        ),
-      );
+    const isOver = this.#lostSince !== null && now - this.#lostSince > RECONNECT_WINDOW_US;
+    if (isOver && this.#out.connection === null) {
+      this.#end(new NetloomError("lost", "the server keeps the lost seat no longer: connect again"));
       return;
     }
     if (seat === null) return;
@@ -209,10 +201,7 @@ export class SessionClient {
     this.#calls.deliver(now, seat);
   }
 
-  /**
-   * @param {number} now
-   * @param {Uint8Array} bytes
-   */
+  /** @param {number} now @param {Uint8Array} bytes */
   #understand(now, bytes) {
     try {
       this.#handle(now, readToClient(bytes));
@@ -279,13 +268,10 @@ export class SessionClient {
     this.#out.connection = null;
     const ending = this.#farewell ?? endingOf(error);
     const mayReturn = this.#settings.reconnects && this.#resumeToken !== null && this.#farewell === null;
-    if (mayReturn && this.seat !== null && error.isResumable) {
+    // One attempt to come back may fail; there may be another.
+    const isRetry = this.#lostSince !== null && error.code === "ConnectTimeout";
+    if (isRetry || (mayReturn && this.seat !== null && error.isResumable)) {
       this.#lostSince ??= now;
-      this.#events.push({ type: "lost", error: ending });
-      return;
-    }
-    // One attempt to come back failed; there may be another.
-    if (this.#lostSince !== null && error.code === "ConnectTimeout") {
       this.#events.push({ type: "lost", error: ending });
       return;
     }
@@ -321,6 +307,14 @@ export class SessionClient {
     if (!this.#inputs.push(step, input)) {
       throw new NetloomError("setting", `an input for step ${step} is not asked for: take steps in order`);
     }
+  }
+
+  /**
+   * How far behind the view is on a good connection.
+   * @param {number} delay in microseconds
+   */
+  setDelay(delay) {
+    this.#seated().setDelay(delay);
   }
 
   /**

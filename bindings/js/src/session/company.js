@@ -13,7 +13,7 @@ export class Company {
 
   /**
    * @param {import("./events.js").Events} events
-   * @param {(fill: (out: import("../wire/bytes.js").ByteWriter) => void) => void} send sends a message of control
+   * @param {(fill: (out: import("../wire/bytes.js").ByteWriter) => void) => void} send a message of control
    */
   constructor(events, send) {
     this.#events = events;

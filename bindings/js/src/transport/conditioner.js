@@ -55,11 +55,11 @@ export class Conditioner {
       this.incoming.admit(bytes, this.now());
       this.#pump();
     };
+    /** @type {string | null} why the transport closed, until what it delivered before has arrived */
+    this.closeReason = null;
     inner.onClose = (reason) => {
-      clearTimeout(this.timer);
-      const { onClose } = this;
-      this.onClose = null;
-      onClose?.(reason);
+      this.closeReason = reason;
+      this.#pump();
     };
   }
 
@@ -108,6 +108,7 @@ export class Conditioner {
     const due = this.now() + TIMER_GRAIN;
     this.outgoing.release(due, (bytes) => this.inner.send(bytes));
     this.incoming.release(due, (bytes) => this.onDatagram?.(bytes));
+    if (this.closeReason !== null && this.incoming.nextAt === Infinity) return this.#closed(this.closeReason);
     const wakesAt = Math.min(this.outgoing.nextAt, this.incoming.nextAt);
     if (wakesAt === this.wakesAt) return;
     clearTimeout(this.timer);
@@ -120,5 +121,13 @@ export class Conditioner {
       },
       Math.max(0, (wakesAt - this.now()) / 1000),
     );
+  }
+
+  /** @param {string} reason */
+  #closed(reason) {
+    clearTimeout(this.timer);
+    const { onClose } = this;
+    this.onClose = null;
+    onClose?.(reason);
   }
 }

@@ -95,22 +95,7 @@ impl Endpoint {
         if let (Some(listener), Some(token)) = (&mut self.listener, &applicant.resume) {
             listener.seats.handle_used(token, now + listener.config.resume_window);
         }
-        if let Some(index) = predecessor {
-            // Its token lives on until the new one is proven.
-            self.slots[usize::from(index)].seat = None;
-            self.end(now, index, DisconnectReason::Resumed);
-        }
-        if let Some(index) = pending {
-            self.end(now, index, DisconnectReason::ConnectTimeout);
-        }
-        if let Some(index) = replaced {
-            // Only who was connected has lost something that can be resumed.
-            let reason = match self.slots[usize::from(index)].is_accepting {
-                true => DisconnectReason::ConnectTimeout,
-                false => DisconnectReason::Timeout,
-            };
-            self.end(now, index, reason);
-        }
+        self.clear_seats(now, predecessor, pending, replaced);
         let Some(index) = self.allocate() else {
             return self.reply(Reply::reject(from, &claims, RejectReason::Full, 0, &self.config));
         };
@@ -147,6 +132,32 @@ impl Endpoint {
             self.slots[peer.index()].seat = Some(seat);
         }
         Ok(())
+    }
+
+    /// Ends whoever gives way to a new peer: whose seat it takes up, an attempt at the same seat, and who was at its address.
+    fn clear_seats(
+        &mut self,
+        now: Micros,
+        predecessor: Option<u16>,
+        pending: Option<u16>,
+        replaced: Option<u16>,
+    ) {
+        if let Some(index) = predecessor {
+            // Its token lives on until the new one is proven.
+            self.slots[usize::from(index)].seat = None;
+            self.end(now, index, DisconnectReason::Resumed);
+        }
+        if let Some(index) = pending {
+            self.end(now, index, DisconnectReason::ConnectTimeout);
+        }
+        if let Some(index) = replaced {
+            // Only who was connected has lost something that can be resumed.
+            let reason = match self.slots[usize::from(index)].is_accepting {
+                true => DisconnectReason::ConnectTimeout,
+                false => DisconnectReason::Timeout,
+            };
+            self.end(now, index, reason);
+        }
     }
 
     /// A server's answer to an attempt of ours.

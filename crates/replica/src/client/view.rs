@@ -272,7 +272,8 @@ impl View {
         if !self.is_seated(change.alias) {
             self.objects.remove(slot);
         }
-        self.leaving.retain(|(_, alias)| *alias != change.alias);
+        // Whatever left this slot before has no seat to lose any more.
+        self.leaving.retain(|(_, alias)| alias.slot != slot);
         let Some(seat) = self.seats.get_mut(usize::from(slot)) else { return };
         *seat = Some(change.alias);
         let jumped = change.jumped.map(|jumped| self.time_of(jumped));

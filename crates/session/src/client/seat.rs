@@ -15,7 +15,7 @@ use crate::adapt::{Adapt, AdaptConfig, Quality};
 use crate::channel::CONTROL;
 use crate::config::ClientConfig;
 use crate::game::PlayerId;
-use crate::lobby::LobbyState;
+use crate::lobby::{LobbyState, Role};
 use crate::measured::Measured;
 use crate::message::{ToServer, Welcome};
 use crate::packed::{SNAPSHOT_BYTES_MAX, unpack};
@@ -31,8 +31,8 @@ const TOLD_KEPT: usize = 64;
 #[derive(Debug)]
 pub(super) struct Seat {
     pub player: PlayerId,
-    /// Whoever only watches acts in no step.
-    is_spectator: bool,
+    /// Whether this player only watched when it came; a lobby knows what it does now.
+    came_to_watch: bool,
     pub room: Box<str>,
     pub steps_per_second: u32,
     sends_per_second: u32,
@@ -82,7 +82,7 @@ impl Seat {
         replica.start_near(welcome.tick, welcome.step);
         Ok(Seat {
             player: PlayerId(welcome.player),
-            is_spectator: welcome.is_spectator,
+            came_to_watch: welcome.is_spectator,
             room: welcome.room.into(),
             steps_per_second,
             sends_per_second: welcome.sends_per_second.into(),
@@ -177,9 +177,15 @@ impl Seat {
         if let Some(feedback) = self.replica.feedback() {
             inputs.confirm(feedback.step);
         }
-        if !self.is_spectator {
+        if !self.watches() {
             inputs.set_steps(self.input_clock.poll_steps(now, self.view.clock()));
         }
+    }
+
+    /// Whoever only watches acts in no step.
+    fn watches(&self) -> bool {
+        let member = self.lobby.as_ref().and_then(|lobby| lobby.member(self.player));
+        member.map_or(self.came_to_watch, |member| member.role == Role::Spectator)
     }
 
     /// The delay that the user wants; the connection may ask for more.

@@ -343,6 +343,7 @@ impl Room {
 
     fn send_to_each(&mut self, call: &mut Waiting, is_last: bool) {
         let is_patient = !is_last && self.is_waiting_for_objects(call);
+        let is_old = self.replica.tick().distance(call.made) > WAIT_TICKS_MAX as i32;
         let Room { calls, seats, replica, outbox, .. } = self;
         let Calls { recipients, args, named, translated, frame, .. } = calls;
         let args = args.get(call.args.clone()).unwrap_or_default();
@@ -353,6 +354,9 @@ impl Room {
             else {
                 continue;
             };
+            // Whoever was just welcomed is shown nothing before it says that it is ready for that.
+            let is_shown = replica.progress(seat).is_some_and(|progress| progress.total > 0);
+            let is_patient = is_patient || !(is_last || is_shown || is_old);
             let is_unseen = |object: &ObjectIndex| replica.alias_of(seat, *object).is_none();
             if is_patient
                 && call.object.iter().chain(&call.seeing).chain(named.range(&call.named)).any(is_unseen)
@@ -387,7 +391,7 @@ impl Room {
         let is_new = |object: &ObjectIndex| {
             self.world().object(*object).is_some_and(|object| object.words_at(before).is_none())
         };
-        let is_early = tick.0.wrapping_sub(call.made.0) as i32 <= ticks as i32;
+        let is_early = tick.distance(call.made) <= ticks as i32;
         is_early
             && call.object.iter().chain(&call.seeing).chain(self.calls.named.range(&call.named)).any(is_new)
     }

@@ -67,11 +67,9 @@ impl Room {
             } else if progress.total > 0 {
                 (seat.is_joining, seat.packed) = (false, Share::default());
             }
-            let mut found = seat.health.update(now, &measured);
-            if outbox.is_overflown(peer) {
-                found = Some(seat.health.overflown(&measured));
-            }
-            unfit.extend(found.map(|found| (*player, found)));
+            let found = seat.health.update(now, &measured);
+            let missed = outbox.is_overflown(peer).then(|| seat.health.overflown(&measured));
+            unfit.extend(missed.or(found).map(|found| (*player, found)));
             seat.is_due = seat.viewer().is_some() && seat.spend_percent(quality.rate.percent());
             if !seat.is_due {
                 continue;

@@ -64,6 +64,22 @@ fn a_call_about_an_object_comes_after_the_object_whatever_is_lost() {
 }
 
 #[test]
+fn a_call_to_a_player_who_is_far_away_and_has_just_come_waits_for_its_object() {
+    let (mut net, _, _) = party_of(["alice", "bob"]);
+    let lamp = room(&mut net).spawn(&Lamp { at: [1_000.0, 0.0, 0.0] }, None).unwrap();
+    net.run(seconds(1));
+    net.latency = Micros::from_millis(150);
+    let carl = net.join("carl");
+    net.until("a seat", |net| room(net).player_count() == 3);
+    let player = room(&mut net).players().map(|player| player.id).max().unwrap();
+    room(&mut net).call(CallTarget::Player(player), "ordered", Some(lamp), &(1u32,)).unwrap();
+    net.run(seconds(3));
+    let objects: Vec<Option<Alias>> = called(&net, carl, "ordered").map(|called| called.object).collect();
+    assert_eq!(objects, [lamp_at(&net, carl, 1_000.0)]);
+    assert!(objects[0].is_some(), "it is there");
+}
+
+#[test]
 fn a_call_about_an_object_that_never_comes_is_given_without_it() {
     let (mut net, _, [alice]) = party_of(["alice"]);
     net.clients[alice].is_plugged = false;

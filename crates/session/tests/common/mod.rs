@@ -102,6 +102,11 @@ impl Game for Cubes {
         self.walkers.push((player, walker, Walker::default()));
     }
 
+    fn change_role(&mut self, room: &mut Room, player: PlayerId) {
+        self.leave(room, player);
+        self.join(room, player);
+    }
+
     fn input(&mut self, room: &mut Room, player: PlayerId, command: &Command<Keys>) -> Result<(), Rejected> {
         if command.input.x.abs() > 1 || command.input.y.abs() > 1 {
             return Err(Rejected::new(7, "nobody walks that fast"));

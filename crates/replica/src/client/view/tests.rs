@@ -1,6 +1,8 @@
 use netloom_wire::schema::{FieldKind, SyncFlags};
 use netloom_wire::{ObjectId, Profile, Schema};
 
+use std::collections::BTreeSet;
+
 use super::*;
 use crate::class::ClassId;
 use crate::client::{DELAY_MAX, Source};
@@ -100,13 +102,18 @@ impl Game {
             write(self);
             self.send();
         }
+        self.receive();
+        self.view.advance(Micros(self.now_us));
+    }
+
+    /// Takes in what has arrived by now.
+    fn receive(&mut self) {
         while self.arriving.first().is_some_and(|(arrival_us, ..)| *arrival_us <= self.now_us) {
             let (_, sequence, bytes) = self.arriving.remove(0);
             self.client.handle_snapshot(&bytes).unwrap();
             self.view.handle_snapshot(Micros(self.now_us), &self.client);
             self.server.handle_outcome(self.peer, sequence, true);
         }
-        self.view.advance(Micros(self.now_us));
     }
 
     fn run(&mut self, frames: u32, mut write: impl FnMut(&mut Game)) {
@@ -339,6 +346,24 @@ fn what_left_is_shown_until_the_view_gets_there() {
     }
     assert_eq!(game.client.len(), 0);
     assert!((farthest - (left_us / TICK_US - 1) as f64).abs() < 0.02, "flew to {farthest}");
+}
+
+#[test]
+fn what_leaves_while_nobody_looks_is_remembered_once_for_each_slot() {
+    let mut game = Game::new();
+    let (mut here, mut seen) = (None, BTreeSet::new());
+    for number in 0..100 {
+        match here.take() {
+            Some(index) => game.server.world_mut().despawn(index).unwrap(),
+            None => here = Some(game.spawn(number, 0)),
+        };
+        game.send();
+        game.now_us += TICK_US;
+        game.receive();
+        seen.extend(game.client.iter().map(|object| object.alias().generation));
+    }
+    assert!(seen.len() > 20, "only {} have come and gone", seen.len());
+    assert!(game.view.leaving.len() <= 1, "{} are remembered", game.view.leaving.len());
 }
 
 #[test]
