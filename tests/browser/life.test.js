@@ -38,6 +38,11 @@ test("a server that is killed and restarted is found again by WebSocket, too", a
   try {
     const { page } = await openPage(server, { query: "?transport=websocket" });
     await joined(page);
+    // The new one knows nothing of the seat that is asked for.
+    await server.stop("SIGKILL");
+    await page.waitForSelector("#curtain:not([hidden])");
+    server = await serve({ args: server.args });
+    await isBack(page, "websocket");
     await server.stop("SIGKILL");
     await page.waitForSelector("#curtain:not([hidden])");
     await page.click("#curtain-button");
