@@ -8,6 +8,8 @@
 //!   pages/page.js                ──▶  /page.js
 //!   bindings/js/src/index.js     ──▶  /netloom/index.js          without src/node, which browsers cannot run
 //! ```
+//!
+//! Two fifths of the scripts are comments, for those who read the repository. Browsers get the same lines without them.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -27,17 +29,19 @@ fn main() {
     for (number, (path, file)) in files.iter().enumerate() {
         let bytes = std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let kind = content_type(file);
+        let bytes = if kind.starts_with("text/javascript") { without_comments(&bytes, file) } else { bytes };
         let packed = packed(&bytes).filter(|packed| is_text(kind) && packed.len() < bytes.len());
-        let packed = packed.map(|packed| {
-            let file = out.join(format!("page-{number}.gz"));
-            std::fs::write(&file, packed).expect("the folder of build output can be written to");
+        let keep = |name: String, bytes: &[u8]| {
+            let file = out.join(name);
+            std::fs::write(&file, bytes).expect("the folder of build output can be written to");
             format!("include_bytes!({file:?})")
-        });
+        };
+        let packed = packed.map(|packed| keep(format!("page-{number}.gz"), &packed));
         let packed = packed.map_or(String::from("None"), |packed| format!("Some({packed})"));
-        let (tag, file) = (hash(&bytes), file.canonicalize().expect("it was read"));
+        let (tag, plain) = (hash(&bytes), keep(format!("page-{number}"), &bytes));
         writeln!(
             table,
-            "Page {{ path: {path:?}, content_type: {kind:?}, tag: \"{tag:016x}\", plain: include_bytes!({file:?}), packed: {packed} }},"
+            "Page {{ path: {path:?}, content_type: {kind:?}, tag: \"{tag:016x}\", plain: {plain}, packed: {packed} }},"
         )
         .expect("a string takes everything");
     }
@@ -86,6 +90,50 @@ fn content_type(file: &Path) -> &'static str {
         Some("ogg") => "audio/ogg",
         _ => "application/octet-stream",
     }
+}
+
+/// A script without its documentation, types and indentation. Every line stays, if only empty, so that a browser's messages name the
+/// lines of the repository. What looks like a comment in a template literal is text: an odd number of backticks in a line begins or
+/// ends one.
+fn without_comments(bytes: &[u8], file: &Path) -> Vec<u8> {
+    let text = std::str::from_utf8(bytes).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let (mut is_template, mut is_comment) = (false, false);
+    let mut kept = String::with_capacity(text.len());
+    for line in text.lines() {
+        let trimmed = line.trim();
+        let begins = !is_template && trimmed.starts_with("/*");
+        let ends = trimmed.find("*/").map(|at| at + 2 == trimmed.len());
+        if is_comment || (begins && ends != Some(false)) {
+            is_comment = ends.is_none();
+            assert_ne!(ends, Some(false), "{}: code behind a comment: {line}", file.display());
+        } else if is_template || !trimmed.starts_with("//") {
+            kept.push_str(&if is_template { String::from(line) } else { without_types(trimmed) });
+            is_template ^= line.matches('`').count() % 2 == 1;
+        }
+        kept.push('\n');
+    }
+    assert!(
+        !is_comment && !is_template,
+        "{}: a comment or a template literal without an end",
+        file.display()
+    );
+    kept.into_bytes()
+}
+
+/// A line without the types in it, `/** … */`, unless that may be in a text: behind an odd number of quotes.
+fn without_types(line: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = line;
+    while let Some((before, (_, after))) =
+        rest.split_once("/**").and_then(|(before, comment)| Some((before, comment.split_once("*/")?)))
+    {
+        kept.push_str(before);
+        if ['"', '\'', '`'].iter().any(|quote| kept.matches(*quote).count() % 2 == 1) {
+            return String::from(line);
+        }
+        rest = after.trim_start();
+    }
+    kept + rest
 }
 
 /// Whether packing such a file is worth trying.

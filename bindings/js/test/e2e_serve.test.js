@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { connect } from "../src/node/index.js";
-import { eventually, heard } from "./expect.js";
+import { eventually } from "./expect.js";
 import { addressOf, startServe } from "./servers.js";
 import { cubes } from "./tour.js";
 
@@ -32,9 +32,9 @@ async function compare(client) {
   };
   const ticks = Array.from({ length: TICKS }, (_, after) => first + after);
   const own = ticks.map((tick) => (isWhole(tick) ? world.hashAt(tick).toString(16).padStart(16, "0") : null));
-  const answer = heard(client, "notice", ({ text }) => text.startsWith(`hash ${first} `));
-  client.chat(`/hash ${first}`);
-  const servers = (await answer).text.split(" ").slice(2);
+  const { args } = await client.request("world_hash", [first], { answer: "world_hashes" });
+  assert.equal(args[0], first);
+  const servers = args[1].map((/** @type {number | bigint} */ hash) => BigInt(hash).toString(16).padStart(16, "0"));
   const whole = ticks.map((_, at) => at).filter((at) => own[at] !== null);
   return { own: whole.map((at) => own[at]), servers: whole.map((at) => servers[at]) };
 }

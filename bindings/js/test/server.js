@@ -27,7 +27,10 @@ export const needsServer = {
 export function startServer(environment = {}) {
   const server = spawn(
     /** @type {string} */ (serverProgram),
-    ["serve", "--bind", "udp://127.0.0.1:0", "--bind", "ws://127.0.0.1:0", "--metrics", "", "--log", "off"],
+    [
+      "serve", "--bind", "udp://127.0.0.1:0", "--bind", "ws://127.0.0.1:0", "--http", "", "--no-webtransport",
+      "--metrics", "", "--log", "off",
+    ],
     { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] },
   );
   const stop = () =>

@@ -65,5 +65,6 @@ export const cubes = defineProtocol("cubes", {
       number: field.u16(),
     },
   },
+  calls: { world_hash: { callers: "clients", bytesMax: 16 }, world_hashes: { callers: "server" } },
   input: { right: field.int(-1, 1), up: field.int(-1, 1), dash: field.bool() },
 });

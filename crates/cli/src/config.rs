@@ -66,6 +66,7 @@ pub struct RoomSection {
     pub send_rate: i64,
     pub catch_up_ticks: i64,
     pub max_objects: i64,
+    pub things: i64,
     pub duplicate_names: String,
     pub seed: i64,
 }
@@ -165,6 +166,7 @@ impl Default for RoomSection {
             send_rate: 20,
             catch_up_ticks: 8,
             max_objects: 4_096,
+            things: 256,
             duplicate_names: String::from("number"),
             seed: 0,
         }

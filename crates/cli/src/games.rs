@@ -43,7 +43,7 @@ pub enum DotKind {
 }
 
 /// A game that this command can serve and be a client of.
-pub trait Playable: Game<Input = Self::Act> + Default {
+pub trait Playable: Game<Input = Self::Act> {
     /// By what it is asked for.
     const NAME: &'static str;
     /// What happens in it, in a line.
@@ -55,6 +55,8 @@ pub trait Playable: Game<Input = Self::Act> + Default {
 
     /// What client and server have in common.
     fn protocol() -> Protocol;
+    /// For a room with so many things that nobody steers.
+    fn with_things(things: u16) -> Self;
     /// What to do to go somewhere.
     fn act(steering: Steering) -> Self::Act;
     /// Where the player's own object is.
@@ -74,8 +76,8 @@ pub struct Entry {
     pub about: &'static str,
     /// What client and server have in common.
     pub protocol: fn() -> Protocol,
-    /// Opens a room with it.
-    pub add_room: fn(ServerBuilder, RoomConfig) -> ServerBuilder,
+    /// Opens a room with it, and with so many things that nobody steers.
+    pub add_room: fn(ServerBuilder, RoomConfig, u16) -> ServerBuilder,
     /// Plays it in a terminal.
     pub connect: fn(&connect::ConnectArgs) -> Result<ExitCode, String>,
     /// Sends bots to play it.
@@ -88,7 +90,7 @@ impl Entry {
             name: P::NAME,
             about: P::ABOUT,
             protocol: P::protocol,
-            add_room: |builder, config| builder.room(config, P::default()),
+            add_room: |builder, config, things| builder.room(config, P::with_things(things)),
             connect: connect::play::<P>,
             bots: bots::send::<P>,
         }

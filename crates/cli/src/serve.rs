@@ -141,8 +141,9 @@ fn build(config: &Config, game: Entry) -> Result<Server, String> {
         .config(config.server_config())
         .websocket(config.websocket())
         .driver(config.driver());
-    let builder = (0..config.server.rooms)
-        .fold(builder, |builder, number| (game.add_room)(builder, config.room_config(number)));
+    let builder = (0..config.server.rooms).fold(builder, |builder, number| {
+        (game.add_room)(builder, config.room_config(number), config.room.things as u16)
+    });
     let web = Web::new((game.protocol)());
     let answers = web.clone();
     let builder = builder.http(move |request| answers.answer(request));

@@ -111,7 +111,9 @@ export class Line {
       }
       return "over";
     }
-    const mayRejoin = this.#options.reconnect === "always" && MAY_BE_BACK.has(error.code);
+    // A server that knows nothing of the seat was restarted meanwhile.
+    const mayBeBack = MAY_BE_BACK.has(error.code) || error.reason === "Resume";
+    const mayRejoin = this.#options.reconnect === "always" && mayBeBack;
     if (!mayRejoin || this.#rejoins >= REJOINS_MAX) return "over";
     const pause = BACKOFF_MS[Math.min(this.#rejoins, BACKOFF_MS.length - 1)];
     this.#rejoins++;

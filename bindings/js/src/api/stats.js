@@ -30,7 +30,8 @@ class Meter {
  * @property {number} bytesReceived
  * @property {number} packetsSent
  * @property {number} packetsReceived
- * @property {number} packetsLost
+ * @property {number} packetsLost of those that were sent
+ * @property {number} packetsMissing of the server's: they have not come, or not yet
  * @property {number} pingMs the round trip
  * @property {number} jitterMs how much it varies
  * @property {number} packetLossPercent of late
@@ -83,6 +84,7 @@ export class StatsKeeper {
       packetsSent: measured?.packetsSent ?? 0,
       packetsReceived: measured?.packetsReceived ?? 0,
       packetsLost: measured?.packetsLost ?? 0,
+      packetsMissing: measured?.packetsMissing ?? 0,
       pingMs: (measured?.rtt ?? 0) / 1_000,
       jitterMs: (measured?.jitter ?? 0) / 1_000,
       packetLossPercent: (measured?.loss ?? 0) * 100,

@@ -58,7 +58,7 @@ const SECTIONS: [(&str, &str); 6] = [
 ];
 
 /// All settings, in the order of the file.
-const FIELDS: [Field; 49] = [
+const FIELDS: [Field; 50] = [
     field(
         "server",
         "role",
@@ -135,6 +135,7 @@ const FIELDS: [Field; 49] = [
     field("room", "send_rate", Whole(1, 240), "Snapshots a second: a divisor of tick_rate."),
     field("room", "catch_up_ticks", Whole(1, 60), "Steps that are made up for after a hitch."),
     field("room", "max_objects", Whole(1, 1_048_576), "Objects in a room at once."),
+    field("room", "things", Whole(0, 65_535), "Things in a room that nobody steers: in `cubes`, the cubes."),
     field(
         "room",
         "duplicate_names",

@@ -1,4 +1,4 @@
-//! Cubes: a yard in which 256 cubes wander about, and everybody who joins walks among them.
+//! Cubes: a yard in which cubes wander about, and everybody who joins walks among them.
 //!
 //! It is here to be looked at: everything that a game needs is in this file, and nothing else. The same step moves a walker on the
 //! server and, ahead of it, on the client that the walker belongs to.
@@ -11,8 +11,6 @@ use super::{Dot, DotKind, Playable, Steering, world_hash};
 
 /// Half the length of the yard, in metres.
 pub const YARD_METRES: f32 = 100.0;
-/// Cubes that nobody steers.
-pub const CUBES: u16 = 256;
 /// Steps after a dash before the next: two seconds.
 pub const DASH_REST_STEPS: u8 = 120;
 
@@ -122,8 +120,9 @@ struct Wanderer {
 }
 
 /// The game.
-#[derive(Default)]
 pub struct Cubes {
+    /// How many cubes there are.
+    cubes: u16,
     wanderers: Vec<Wanderer>,
     walkers: BTreeMap<PlayerId, (ObjectIndex, Walker)>,
 }
@@ -132,7 +131,7 @@ impl Game for Cubes {
     type Input = Act;
 
     fn start(&mut self, room: &mut Room) -> Result<(), GameError> {
-        for number in 0..CUBES {
+        for number in 0..self.cubes {
             let random = room.random();
             let mut somewhere = || random.between(-YARD_METRES, YARD_METRES);
             let at = [somewhere(), somewhere()];
@@ -224,7 +223,7 @@ fn about_vertical(angle: f32) -> [f32; 4] {
 
 impl Playable for Cubes {
     const NAME: &'static str = "cubes";
-    const ABOUT: &'static str = "256 cubes wander about a yard, and you walk among them";
+    const ABOUT: &'static str = "cubes wander about a yard, and you walk among them";
     type Act = Act;
     type Move = Walk;
 
@@ -233,6 +232,10 @@ impl Playable for Cubes {
         world_hash::with_calls(builder)
             .build()
             .expect("the classes of this file are well formed: there is a test")
+    }
+
+    fn with_things(things: u16) -> Cubes {
+        Cubes { cubes: things, wanderers: Vec::new(), walkers: BTreeMap::new() }
     }
 
     fn act(steering: Steering) -> Act {

@@ -1,0 +1,68 @@
+/** A real server for tests, on free ports of the loopback interface. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const TARGET = process.env.CARGO_TARGET_DIR ?? `${ROOT}target`;
+const built = ["release", "debug"].map((profile) => `${TARGET}/${profile}/netloom`).find((path) => existsSync(path));
+const PROGRAM = process.env.NETLOOM_BIN ?? built;
+
+/**
+ * @typedef {object} Served
+ * @property {string} page where the page is, without a path
+ * @property {string} metrics where the figures are
+ * @property {() => Promise<string>} figures what they are
+ * @property {string[]} args to start another one at the same place
+ * @property {(signal?: NodeJS.Signals) => Promise<void>} stop
+ */
+
+/**
+ * Starts a server and settles when it listens.
+ * @param {{ args?: string[], settings?: Record<string, string> }} [options] settings as NETLOOM_ROOM_THINGS
+ * @returns {Promise<Served>}
+ */
+export async function serve({ args = anywhere(), settings = {} } = {}) {
+  if (PROGRAM === undefined) throw new Error("build the server first: cargo build -p netloom-cli");
+  const server = spawn(PROGRAM, ["serve", ...args, "--log", "off"], {
+    env: { ...process.env, ...settings }, stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(server, "exit");
+  const said = { page: "", webtransport: "", metrics: "" };
+  const lines = createInterface({ input: server.stdout });
+  const listens = new Promise((resolve) => {
+    lines.on("line", (line) => {
+      said.page ||= /listening +ws:\/\/(\S+)/.exec(line)?.[1] ?? "";
+      said.webtransport ||= /listening +https:\/\/(\S+)/.exec(line)?.[1] ?? "";
+      said.metrics ||= /metrics +(http:\/\/[^/]+)/.exec(line)?.[1] ?? "";
+      if (said.page !== "" && said.webtransport !== "" && said.metrics !== "") resolve(undefined);
+    });
+  });
+  await Promise.race([listens, ended.then(([code]) => Promise.reject(new Error(`the server ended with ${code}`)))]);
+  return {
+    page: `http://${said.page}`,
+    metrics: said.metrics,
+    figures: async () => (await fetch(`${said.metrics}/metrics`)).text(),
+    args: places(said.page, said.webtransport, said.metrics.replace("http://", "")),
+    async stop(signal = "SIGTERM") {
+      server.kill(signal);
+      await ended;
+    },
+  };
+}
+
+function anywhere() {
+  return places("127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0");
+}
+
+/**
+ * @param {string} http
+ * @param {string} webtransport
+ * @param {string} metrics
+ */
+function places(http, webtransport, metrics) {
+  return ["--bind", "udp://127.0.0.1:0", "--http", http, "--webtransport", webtransport, "--metrics", metrics];
+}
