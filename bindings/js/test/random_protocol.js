@@ -18,9 +18,15 @@ const INPUT = {
 export function protocolOf({ game, version, classes, calls }) {
   return defineProtocol(game, {
     version,
-    objects: Object.fromEntries(classes.map((/** @type {any} */ { name, profile, fields }) => (
-      [name, { profile, fields: Object.fromEntries(fields.map((/** @type {any} */ each) => [each.name, fieldOf(each)])) }]
-    ))),
+    objects: Object.fromEntries(
+      classes.map((/** @type {any} */ { name, profile, fields }) => [
+        name,
+        {
+          profile,
+          fields: Object.fromEntries(fields.map((/** @type {any} */ each) => [each.name, fieldOf(each)])),
+        },
+      ]),
+    ),
     calls: Object.fromEntries(calls.map((/** @type {any} */ { name, options }) => [name, options])),
     input: INPUT,
   });

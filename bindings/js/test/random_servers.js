@@ -18,7 +18,8 @@ export class RandomServers {
   #listeners = new Map();
 
   constructor() {
-    if (PROGRAM === undefined) throw new Error("build the servers first: cargo build -p netloom --example random_sessions");
+    if (PROGRAM === undefined)
+      throw new Error("build the servers first: cargo build -p netloom --example random_sessions");
     this.#program = spawn(PROGRAM, [], { stdio: ["pipe", "pipe", "inherit"] });
     this.#ended = once(this.#program, "exit");
     createInterface({ input: this.#program.stdout }).on("line", (line) => {

@@ -23,6 +23,8 @@ const LINE = { latencyMs: 20, jitterMs: 15, lossPercent: 10, duplicatePercent: 3
 const ACT_MS = 40;
 /** Many sessions share the machine: a wait ends at once when it can, and late enough that only what never comes fails. */
 const WAIT_MS = 30_000;
+/** Ticks of dwelling, and of looking around, at most. */
+const LINGER_TICKS = 30;
 const WRITES_AT_REST = 12;
 const CALLS_AT_REST = 6;
 
@@ -32,7 +34,16 @@ const CALLS_AT_REST = 6;
 /** See the module. */
 export class RandomSession {
   /** How much was compared, by what it was. */
-  compared = { states: 0, words: 0, objects: 0, callsDown: 0, callsUp: 0, inputs: 0, writes: 0, properties: 0 };
+  compared = {
+    states: 0,
+    words: 0,
+    objects: 0,
+    callsDown: 0,
+    callsUp: 0,
+    inputs: 0,
+    writes: 0,
+    properties: 0,
+  };
   #seed;
   #servers;
   #random;
@@ -104,7 +115,10 @@ export class RandomSession {
     assert.equal(hex(protocol.schemaHash), declaration.schemaHash, "the hash of the objects");
     assert.equal(hex(protocol.calls.hash()), declaration.callsHash, "the hash of the calls");
     this.#client = await connect(scheme === "ws" ? `${address}/netloom` : address, {
-      protocol, encryption, input: (/** @type {number} */ step) => this.#act(step), lab: { ...LINE, seed: this.#seed },
+      protocol,
+      encryption,
+      input: (/** @type {number} */ step) => this.#act(step),
+      lab: { ...LINE, seed: this.#seed },
     });
     this.#client.on("call", (call) => this.#heard.push(call));
     this.#client.on("call-refused", (refused) => this.#callsRefused.push(refused));
@@ -118,10 +132,14 @@ export class RandomSession {
   #act(step) {
     const random = this.#random;
     const act = {
-      jump: random.chance(0.5), way: random.below(3) - 1, aim: (random.below(721) - 360) / 2, power: single(random), mark: big(random),
+      jump: random.chance(0.5),
+      way: random.below(3) - 1,
+      aim: (random.below(721) - 360) / 2,
+      power: single(random),
+      mark: big(random),
     };
     const known = [step, act.jump, act.way + 1, act.aim * 2 + 360, singleHex(act.power), String(act.mark)];
-    this.#inputs.set(step, [...this.#inputs.get(step) ?? [], JSON.stringify(known)]);
+    this.#inputs.set(step, [...(this.#inputs.get(step) ?? []), JSON.stringify(known)]);
     return act;
   }
 
@@ -145,13 +163,15 @@ export class RandomSession {
     for (let count = 0; count < WRITES_AT_REST; count++) this.#write();
     this.#writesAtRest = this.#writes.slice(before);
     const objects = [...this.#client.objects()].filter(({ isInSight }) => isInSight);
-    for (let count = 0; count < CALLS_AT_REST; count++) this.#call(objects[this.#random.below(objects.length)] ?? null);
+    for (let count = 0; count < CALLS_AT_REST; count++)
+      this.#call(objects[this.#random.below(objects.length)] ?? null);
     const { up, down } = this.#about.declaration;
     const isReliable = (/** @type {any} */ { name }) => name !== up.unreliable && name !== down.unreliable;
     const last = JSON.stringify(this.#writesAtRest);
-    const isThere = () => this.#heard.filter(isReliable).length >= this.#said.call.filter(isReliable).length
-      && this.#said.called.filter(isReliable).length >= this.#calls.filter(isReliable).length
-      && JSON.stringify(this.#lastWritesThere()) === last;
+    const isThere = () =>
+      this.#heard.filter(isReliable).length >= this.#said.call.filter(isReliable).length &&
+      this.#said.called.filter(isReliable).length >= this.#calls.filter(isReliable).length &&
+      JSON.stringify(this.#lastWritesThere()) === last;
     try {
       await eventually(isThere, "every reliable call and every write at rest has arrived", WAIT_MS);
     } catch (error) {
@@ -169,19 +189,25 @@ export class RandomSession {
   /** @param {(call: any) => boolean} isReliable */
   #counts(isReliable) {
     const count = (/** @type {any[]} */ calls) => calls.filter(isReliable).length;
-    return `heard ${count(this.#heard)} of ${count(this.#said.call)} calls, the server ${count(this.#said.called)} of `
-      + `${count(this.#calls)}, refused ${JSON.stringify(this.#callsRefused)}; writes ${JSON.stringify(this.#writesAtRest)}, arrived ${JSON.stringify(this.#lastWritesThere())}`;
+    return (
+      `heard ${count(this.#heard)} of ${count(this.#said.call)} calls, the server ${count(this.#said.called)} of ` +
+      `${count(this.#calls)}, refused ${JSON.stringify(this.#callsRefused)}; ` +
+      `writes ${JSON.stringify(this.#writesAtRest)}, arrived ${JSON.stringify(this.#lastWritesThere())}`
+    );
   }
 
   /** @param {string} when */
   async #agree(when) {
     const since = this.#truth.tick;
+    // One more tick, so that what was written is in the truth; under a grid as many as something out of reach may stay in sight.
+    const ticks = this.#about.policy === "grid" ? LINGER_TICKS : 1;
+    const isStill = () => this.#truth.tick > Math.max(since + 1, this.#truth.changedAt + ticks);
     try {
-      // One more tick, so that what was written is in the truth.
-      await eventually(() => this.#truth.tick > since + 1 && this.#truth.differences(this.#world).length === 0, when, WAIT_MS);
+      await eventually(() => isStill() && this.#truth.differences(this.#world).length === 0, when, WAIT_MS);
     } catch {
       const found = this.#truth.differences(this.#world);
-      assert.fail(`${when}, of ${this.#truth.objects.size} objects:\n  ${found.slice(0, 12).join("\n  ")}`);
+      const ticksSeen = `tick ${this.#world.newest} of ${this.#truth.tick}, ${JSON.stringify(this.#client.stats())}`;
+      assert.fail(`${when}, ${ticksSeen}:\n  ${found.slice(0, 12).join("\n  ")}`);
     }
   }
 
@@ -213,14 +239,18 @@ export class RandomSession {
     if (object === undefined) return;
     const known = this.#world.object(object.alias);
     if (known === undefined) return;
-    const may = classes[known.class.number].fields.filter((/** @type {any} */ { writers }) => (
-      writers === "any" || (writers === "owner" && known.isOwned)
-    ));
+    const may = classes[known.class.number].fields.filter(
+      (/** @type {any} */ { writers }) => writers === "any" || (writers === "owner" && known.isOwned),
+    );
     const chosen = may[random.below(may.length)];
     const property = chosen === undefined ? null : randomProperty(random, chosen);
     if (property === null) return;
     object.set(chosen.name, property.value);
-    this.#writes.push({ alias: object.alias, field: known.class.schema.indexOf(chosen.name), value: property.typed });
+    this.#writes.push({
+      alias: object.alias,
+      field: known.class.schema.indexOf(chosen.name),
+      value: property.typed,
+    });
   }
 
   #check() {
@@ -238,9 +268,8 @@ export class RandomSession {
   #checkCallsDown() {
     const { down, calls } = this.#about.declaration;
     const made = new Map(this.#said.call.map((call) => [call.number, call]));
-    const isObject = (/** @type {number | null} */ alias, /** @type {number} */ id) => (
-      alias === null ? true : this.#truth.isKnownBy(id, alias)
-    );
+    const isObject = (/** @type {number | null} */ alias, /** @type {number} */ id) =>
+      alias === null ? true : this.#truth.isKnownBy(id, alias);
     /** @type {number[]} */
     const inOrder = [];
     for (const { name, args, object, player } of this.#heard) {
@@ -248,15 +277,27 @@ export class RandomSession {
       assert.ok(call !== undefined, `a call that was never made, or arrived twice: ${name} ${args[0]}`);
       made.delete(args[0]);
       assert.deepEqual([name, player], [call.name, null]);
-      assert.ok(isTyped(args, { list: call.args }, isObject), `the arguments of call ${args[0]}: ${JSON.stringify(call.args)}`);
-      if (object !== null) assert.ok(this.#truth.isKnownBy(call.object, object.alias), `the object of call ${args[0]}`);
+      assert.ok(
+        isTyped(args, { list: call.args }, isObject),
+        `the arguments of call ${args[0]}: ${JSON.stringify(call.args)}`,
+      );
+      if (object !== null)
+        assert.ok(this.#truth.isKnownBy(call.object, object.alias), `the object of call ${args[0]}`);
       const isTimed = calls.find((/** @type {any} */ each) => each.name === name).options.atViewTime;
       const hasObjects = call.object !== null || JSON.stringify(call.args).includes('"object":');
       if (name === down.ordered && !hasObjects && !isTimed) inOrder.push(args[0]);
     }
     const lost = [...made.values()].filter(({ name }) => name !== down.unreliable);
-    assert.deepEqual(lost.map(({ number }) => number), [], "calls that must arrive and did not");
-    assert.deepEqual(inOrder, [...inOrder].sort((one, other) => one - other), "ordered calls are in order");
+    assert.deepEqual(
+      lost.map(({ number }) => number),
+      [],
+      "calls that must arrive and did not",
+    );
+    assert.deepEqual(
+      inOrder,
+      [...inOrder].sort((one, other) => one - other),
+      "ordered calls are in order",
+    );
     this.compared.callsDown = this.#heard.length;
   }
 
@@ -270,19 +311,34 @@ export class RandomSession {
       const call = sent.get(number);
       assert.ok(call !== undefined, `the server got a call that was never made, or got it twice: ${number}`);
       sent.delete(number);
-      assert.deepEqual({ name, args, object }, { name: call.name, args: call.typed, object: call.alias }, `call ${number}`);
+      assert.deepEqual(
+        { name, args, object },
+        { name: call.name, args: call.typed, object: call.alias },
+        `call ${number}`,
+      );
       if (name === up.ordered) inOrder.push(number);
     }
     const lost = [...sent.entries()].filter(([, { name }]) => name !== up.unreliable);
-    assert.deepEqual(lost.map(([number]) => number), [], "calls that must arrive at the server and did not");
-    assert.deepEqual(inOrder, [...inOrder].sort((one, other) => one - other), "ordered calls arrive in order");
+    assert.deepEqual(
+      lost.map(([number]) => number),
+      [],
+      "calls that must arrive at the server and did not",
+    );
+    assert.deepEqual(
+      inOrder,
+      [...inOrder].sort((one, other) => one - other),
+      "ordered calls arrive in order",
+    );
     this.compared.callsUp = this.#said.called.length;
   }
 
   #checkInputs() {
     for (const input of this.#said.input) {
       const made = this.#inputs.get(input[0]) ?? [];
-      assert.ok(made.includes(JSON.stringify(input)), `the input of step ${input[0]} is ${JSON.stringify(input)}, made was ${made}`);
+      assert.ok(
+        made.includes(JSON.stringify(input)),
+        `the input of step ${input[0]} is ${JSON.stringify(input)}, made was ${made}`,
+      );
     }
     this.compared.inputs = this.#said.input.length;
   }
@@ -291,8 +347,13 @@ export class RandomSession {
   #checkWrites() {
     let next = 0;
     for (const write of this.#said.write) {
-      const found = this.#writes.findIndex((sent, at) => at >= next && JSON.stringify(sent) === JSON.stringify(write));
-      assert.ok(found >= 0, `the server got a write that was not made, or out of order: ${JSON.stringify(write)}`);
+      const found = this.#writes.findIndex(
+        (sent, at) => at >= next && JSON.stringify(sent) === JSON.stringify(write),
+      );
+      assert.ok(
+        found >= 0,
+        `the server got a write that was not made, or out of order: ${JSON.stringify(write)}`,
+      );
       next = found + 1;
     }
     this.compared.writes = this.#said.write.length;

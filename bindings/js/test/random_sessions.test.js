@@ -11,9 +11,10 @@ import { RandomServers } from "./random_servers.js";
 import { RandomSession } from "./random_session.js";
 
 const AT_ONCE = 16;
-const SEEDS = process.env.NETLOOM_SEED !== undefined
-  ? [Number(process.env.NETLOOM_SEED)]
-  : Array.from({ length: Number(process.env.NETLOOM_SEEDS ?? 24) }, (_, index) => index + 1);
+const SEEDS =
+  process.env.NETLOOM_SEED !== undefined
+    ? [Number(process.env.NETLOOM_SEED)]
+    : Array.from({ length: Number(process.env.NETLOOM_SEEDS ?? 24) }, (_, index) => index + 1);
 
 test(`${SEEDS.length} random sessions agree with the server on every bit`, async (context) => {
   const servers = new RandomServers();
@@ -28,8 +29,10 @@ test(`${SEEDS.length} random sessions agree with the server on every bit`, async
         const counts = await new RandomSession(seed, servers).run();
         for (const [what, count] of Object.entries(counts)) compared[what] = (compared[what] ?? 0) + count;
       } catch (error) {
-        const words = error instanceof Error ? error.stack ?? error.message : String(error);
-        failed.push(`seed ${seed}: ${words}\n  again: NETLOOM_SEED=${seed} node --test test/random_sessions.test.js`);
+        const words = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        failed.push(
+          `seed ${seed}: ${words}\n  again: NETLOOM_SEED=${seed} node --test test/random_sessions.test.js`,
+        );
       }
     }
   };
@@ -37,5 +40,6 @@ test(`${SEEDS.length} random sessions agree with the server on every bit`, async
   await servers.stop();
   context.diagnostic(`compared: ${JSON.stringify(compared)}`);
   assert.equal(failed.length, 0, failed.join("\n"));
-  for (const [what, count] of Object.entries(compared)) assert.ok(count > SEEDS.length, `${what}: ${count} were compared`);
+  for (const [what, count] of Object.entries(compared))
+    assert.ok(count > SEEDS.length, `${what}: ${count} were compared`);
 });

@@ -58,7 +58,11 @@ export class Sightings {
     world.pollProperty = () => {
       const told = pollProperty.call(world);
       if (told !== null) {
-        this.#properties.push({ alias: told.object.alias, field: told.field, content: toHex(told.object.content(told.field)) });
+        this.#properties.push({
+          alias: told.object.alias,
+          field: told.field,
+          content: toHex(told.object.content(told.field)),
+        });
       }
       return told;
     };
@@ -72,8 +76,11 @@ export class Sightings {
   #noteRefusal(newest) {
     const { error, tick } = this.#world;
     const isLate = tick < newest && !this.#isStream;
-    const mayFollow = this.#refusedTicks.some((refused) => refused < tick && tick - refused <= BASELINE_AGE_MAX);
-    if (error !== "MissingBaseline" || !(isLate || mayFollow)) this.#refused.push(`${error} at tick ${tick}, the newest was ${newest}`);
+    const mayFollow = this.#refusedTicks.some(
+      (refused) => refused < tick && tick - refused <= BASELINE_AGE_MAX,
+    );
+    if (error !== "MissingBaseline" || !(isLate || mayFollow))
+      this.#refused.push(`${error} at tick ${tick}, the newest was ${newest}`);
     this.#refusedTicks.push(tick);
   }
 
@@ -119,13 +126,18 @@ export class Sightings {
   #checkProperties(truth, set) {
     let count = 0;
     for (const { id, alias, class: number, reliable } of truth.objects.values()) {
-      const fields = this.#world.classes.classes[number].fields.filter(({ index }) => String(index) in reliable);
+      const fields = this.#world.classes.classes[number].fields.filter(
+        ({ index }) => String(index) in reliable,
+      );
       for (const { index } of fields.filter((field) => reaches(field, false))) {
         // To be set to what it is changes nothing.
-        const values = set.filter((each) => each.id === id && each.field === index)
+        const values = set
+          .filter((each) => each.id === id && each.field === index)
           .map(({ content }) => content)
           .filter((content, at, all) => content !== all[at - 1]);
-        const told = this.#properties.filter((each) => each.alias === alias && each.field === index).map(({ content }) => content);
+        const told = this.#properties
+          .filter((each) => each.alias === alias && each.field === index)
+          .map(({ content }) => content);
         const last = told.length === 0 ? [] : values.slice(-told.length);
         assert.equal(`told ${told}`, `told ${last}`, `field ${index} of ${alias} (${id}), set to ${values}`);
         count += told.length;
@@ -145,8 +157,16 @@ function checkState(state, truth) {
   assert.ok(own !== null, `${alias} arrived with tick ${tick}, when the player did not see it`);
   assert.deepEqual(wordDifferences(words, own), [], `tick ${tick}`);
   const where = `${alias} at tick ${tick}`;
-  assert.deepEqual([state.class, state.audience, state.profile], [own.class, own.audience, own.profile], where);
+  assert.deepEqual(
+    [state.class, state.audience, state.profile],
+    [own.class, own.audience, own.profile],
+    where,
+  );
   for (const [index, content] of Object.entries(contents === null ? {} : own.contents)) {
-    assert.equal(toHex(contents?.[Number(index)] ?? new Uint8Array(0)), content, `content ${index} of ${where}`);
+    assert.equal(
+      toHex(contents?.[Number(index)] ?? new Uint8Array(0)),
+      content,
+      `content ${index} of ${where}`,
+    );
   }
 }

@@ -27,6 +27,8 @@ import { toHex } from "./vectors.js";
 /** See the module. */
 export class Truth {
   tick = -1;
+  /** When something changed last. */
+  changedAt = -1;
   /** @type {Map<number, TrueObject>} by identity: what the player sees */
   objects = new Map();
   /** @type {Map<number, { tick: number, object: TrueObject | null }[]>} by alias */
@@ -37,6 +39,7 @@ export class Truth {
   /** @param {{ tick: number, changed: TrueObject[], gone: number[] }} told */
   handleTick({ tick, changed, gone }) {
     this.tick = tick;
+    if (changed.length + gone.length > 0) this.changedAt = tick;
     for (const id of gone) {
       const before = this.objects.get(id);
       if (before !== undefined) this.#note(before.alias, tick, null);
@@ -98,7 +101,8 @@ export class Truth {
       else found.push(...differencesOf(object, own));
     }
     const aliases = new Set([...this.objects.values()].map(({ alias }) => alias));
-    for (const { alias } of world.objects()) if (!aliases.has(alias)) found.push(`${alias} is in sight, the server has it not`);
+    for (const { alias } of world.objects())
+      if (!aliases.has(alias)) found.push(`${alias} is in sight, the server has it not`);
     return found;
   }
 }
@@ -113,7 +117,9 @@ function differencesOf(object, own) {
   const { facts } = object;
   const compare = (/** @type {string} */ what, /** @type {any} */ is, /** @type {any} */ should) => {
     if (JSON.stringify(is) !== JSON.stringify(should)) {
-      found.push(`${own.alias} (${own.id}): ${what} is ${JSON.stringify(is)}, should be ${JSON.stringify(should)}`);
+      found.push(
+        `${own.alias} (${own.id}): ${what} is ${JSON.stringify(is)}, should be ${JSON.stringify(should)}`,
+      );
     }
   };
   compare("class", object.class.number, own.class);
@@ -123,7 +129,8 @@ function differencesOf(object, own) {
   if (own.origin !== null) compare("origin", [...facts.origin.metres], own.origin);
   // Of something whose place is not told, a jump is not told either.
   const hasJumped = own.jumped !== null && own.jumped > object.entered;
-  if (object.shape.position !== null && (hasJumped || object.jumped >= 0)) compare("jump", object.jumped, own.jumped);
+  if (object.shape.position !== null && (hasJumped || object.jumped >= 0))
+    compare("jump", object.jumped, own.jumped);
   found.push(...wordDifferences(object.words, own));
   for (const [field, content] of Object.entries(own.contents)) {
     compare(`content of field ${field}`, toHex(object.content(Number(field))), content);
@@ -131,7 +138,8 @@ function differencesOf(object, own) {
   for (const [field, content] of Object.entries(own.reliable)) {
     // What was never set is not told: nothing, or an array of no elements.
     const isTold = object.contents[Number(field)] !== undefined;
-    const told = isTold || (content !== "" && content !== "00") ? toHex(object.content(Number(field))) : content;
+    const told =
+      isTold || (content !== "" && content !== "00") ? toHex(object.content(Number(field))) : content;
     compare(`reliable content of field ${field}`, told, content);
   }
   return found;
@@ -142,8 +150,11 @@ function differencesOf(object, own) {
  * @param {TrueObject} own
  */
 export function wordDifferences(words, own) {
-  if (words.length !== own.words.length) return [`${own.alias} has ${words.length} words, not ${own.words.length}`];
-  return own.words.flatMap((word, index) => (
-    word === null || words[index] === word ? [] : [`${own.alias} (${own.id}): word ${index} is ${words[index]}, should be ${word}`]
-  ));
+  if (words.length !== own.words.length)
+    return [`${own.alias} has ${words.length} words, not ${own.words.length}`];
+  return own.words.flatMap((word, index) =>
+    word === null || words[index] === word
+      ? []
+      : [`${own.alias} (${own.id}): word ${index} is ${words[index]}, should be ${word}`],
+  );
 }

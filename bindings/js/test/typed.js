@@ -53,12 +53,19 @@ export function isTyped(value, typed, isObject) {
     case "bytes":
       return value instanceof Uint8Array && toHex(value) === should;
     case "list":
-      return Array.isArray(value) && value.length === should.length
-        && value.every((item, index) => isTyped(item, should[index], isObject));
+      return (
+        Array.isArray(value) &&
+        value.length === should.length &&
+        value.every((item, index) => isTyped(item, should[index], isObject))
+      );
     case "map": {
       const entries = Object.entries(value);
-      return entries.length === should.length
-        && should.every((/** @type {[string, Typed]} */ [key, item]) => key in value && isTyped(value[key], item, isObject));
+      return (
+        entries.length === should.length &&
+        should.every(
+          (/** @type {[string, Typed]} */ [key, item]) => key in value && isTyped(value[key], item, isObject),
+        )
+      );
     }
     case "object":
       return value instanceof ObjectRef && isObject(value.alias, should);
@@ -103,7 +110,8 @@ export function randomArgument(random, depth, objects) {
       return { value, typed: { bool: value } };
     }
     case 2: {
-      const value = Math.trunc((random.chance(0.5) ? 1 : -1) * 2 ** random.below(53) * (random.next() / 2 ** 32)) || 0;
+      const value =
+        Math.trunc((random.chance(0.5) ? 1 : -1) * 2 ** random.below(53) * (random.next() / 2 ** 32)) || 0;
       return { value, typed: { int: String(value) } };
     }
     case 3: {
@@ -134,13 +142,17 @@ export function randomArgument(random, depth, objects) {
       return { value: object ?? new ObjectRef(null), typed: { object: object?.alias ?? null } };
     }
     case 9: {
-      const items = Array.from({ length: random.below(20) }, () => randomArgument(random, depth - 1, objects));
+      const items = Array.from({ length: random.below(20) }, () =>
+        randomArgument(random, depth - 1, objects),
+      );
       return { value: items.map(({ value }) => value), typed: { list: items.map(({ typed }) => typed) } };
     }
     default: {
-      const pairs = Array.from({ length: random.below(4) }, (_, number) => (
-        /** @type {const} */ ([`key ${word(random)}${number}`, randomArgument(random, depth - 1, objects)])
-      ));
+      const pairs = Array.from(
+        { length: random.below(4) },
+        (_, number) =>
+          /** @type {const} */ ([`key ${word(random)}${number}`, randomArgument(random, depth - 1, objects)]),
+      );
       return {
         value: Object.fromEntries(pairs.map(([key, { value }]) => [key, value])),
         typed: { map: pairs.map(([key, { typed }]) => [key, typed]) },
@@ -187,7 +199,9 @@ export function randomProperty(random, declared) {
       return { value, typed: { bytes: toHex(value) } };
     }
     case "array": {
-      const items = Array.from({ length: random.below(declared.countMax + 1) }, () => randomProperty(random, declared.element));
+      const items = Array.from({ length: random.below(declared.countMax + 1) }, () =>
+        randomProperty(random, declared.element),
+      );
       return { value: items.map((item) => item?.value), typed: { list: items.map((item) => item?.typed) } };
     }
     default:

@@ -215,7 +215,10 @@ export class Outbox {
    */
   #inTurn(channels, step) {
     const leader = this.turn - 1;
-    const first = Math.max(0, channels.findIndex((channel) => channel >= leader));
+    const first = Math.max(
+      0,
+      channels.findIndex((channel) => channel >= leader),
+    );
     return channels[(first + step) % channels.length];
   }
 
