@@ -78,7 +78,13 @@ export function measured(page) {
   return page.evaluate(() => {
     const { session, graphs } = /** @type {any} */ (globalThis).netloom;
     const { client } = session;
-    return { ...client.stats(), ...graphs.loss, transport: client.transport, player: client.player, state: client.state };
+    return {
+      ...client.stats(),
+      ...graphs.loss,
+      transport: client.transport,
+      player: client.player,
+      state: client.state,
+    };
   });
 }
 

@@ -9,12 +9,17 @@ useBrowser();
 
 /** @param {import("playwright-core").Page} page @param {string} [transport] */
 function isBack(page, transport = "webtransport") {
-  return eventually(() => measured(page), (now) => {
-    return now.state === "connected" && now.objects > 200 && now.transport === transport;
-  }, "it is back", 60_000);
+  return eventually(
+    () => measured(page),
+    (now) => {
+      return now.state === "connected" && now.objects > 200 && now.transport === transport;
+    },
+    "it is back",
+    60_000,
+  );
 }
 
-test("a server that stops and starts again, with another certificate: the page says so and comes back", async () => {
+test("a server stops and starts again with another certificate: the page says so and comes back", async () => {
   let server = await serve();
   try {
     const { page } = await openPage(server);
@@ -22,7 +27,11 @@ test("a server that stops and starts again, with another certificate: the page s
     await server.stop();
     await page.waitForSelector("#curtain:not([hidden])");
     assert.equal(await page.textContent("#curtain-title"), "The server has stopped");
-    await eventually(() => page.textContent("#status-words"), (words) => words !== "Connected by WebTransport", "the state");
+    await eventually(
+      () => page.textContent("#status-words"),
+      (words) => words !== "Connected by WebTransport",
+      "the state",
+    );
     await shoot(page, "stopped");
     server = await serve({ args: server.args });
     await isBack(page);
@@ -46,7 +55,11 @@ test("a server that is killed and restarted is found again by WebSocket, too", a
     await server.stop("SIGKILL");
     await page.waitForSelector("#curtain:not([hidden])");
     await page.click("#curtain-button");
-    await eventually(() => page.textContent("#curtain-title"), (title) => title === "The server does not answer", "in vain");
+    await eventually(
+      () => page.textContent("#curtain-title"),
+      (title) => title === "The server does not answer",
+      "in vain",
+    );
     server = await serve({ args: server.args });
     await isBack(page, "websocket");
     await page.close();
@@ -88,7 +101,11 @@ test("two tabs are two players, and a reload keeps the seat", async () => {
     await joined(second.page);
     const [one, two] = [await measured(first.page), await measured(second.page)];
     assert.notEqual(one.player, two.player);
-    await eventually(() => first.page.textContent("#player-count"), (count) => count === "2", "both are listed");
+    await eventually(
+      () => first.page.textContent("#player-count"),
+      (count) => count === "2",
+      "both are listed",
+    );
     await second.page.reload();
     await joined(second.page);
     assert.equal((await measured(second.page)).player, two.player);
@@ -118,7 +135,11 @@ test("without storage everything works", async () => {
     await joined(page);
     await page.fill("#name-text", "Grace");
     await page.click("text=Rename");
-    await eventually(() => page.textContent("#player-list"), (names) => names === "Grace (you)", "another name");
+    await eventually(
+      () => page.textContent("#player-list"),
+      (names) => names === "Grace (you)",
+      "another name",
+    );
     await page.reload();
     await joined(page);
     assert.deepEqual(mistakes, []);
@@ -139,7 +160,11 @@ test("a tab that was asleep for longer than the server waits has its seat again"
       const until = performance.now() + 6_000;
       while (performance.now() < until);
     });
-    await eventually(() => server.figures(), (figures) => !/name="Ada",.*transport=/.test(figures), "the server misses it");
+    await eventually(
+      () => server.figures(),
+      (figures) => !/name="Ada",.*transport=/.test(figures),
+      "the server misses it",
+    );
     await asleep;
     await isBack(page);
     assert.equal((await measured(page)).player, player);

@@ -31,8 +31,9 @@ test("it has a title, a language, a viewport, headings in order and a name for e
       const label = control.labels?.[0]?.textContent ?? "";
       return control.getAttribute("aria-label") ?? (label.trim() || control.textContent.trim());
     };
-    const nameless = [...document.querySelectorAll("button, input, select, textarea, a, canvas")]
-      .filter((control) => nameOf(control) === "" && control.closest("[hidden]") === null);
+    const nameless = [...document.querySelectorAll("button, input, select, textarea, a, canvas")].filter(
+      (control) => nameOf(control) === "" && control.closest("[hidden]") === null,
+    );
     return {
       title: document.title,
       language: document.documentElement.lang,
@@ -47,8 +48,14 @@ test("it has a title, a language, a viewport, headings in order and a name for e
   assert.deepEqual(
     { ...said, ids: said.ids.length - new Set(said.ids).size },
     {
-      title: "Netloom: the yard", language: "en", viewport: "width=device-width, initial-scale=1", headings: 1, landmarks: 2,
-      nameless: [], ids: 0, inline: 0,
+      title: "Netloom: the yard",
+      language: "en",
+      viewport: "width=device-width, initial-scale=1",
+      headings: 1,
+      landmarks: 2,
+      nameless: [],
+      ids: 0,
+      inline: 0,
     },
   );
   assert.deepEqual(mistakes, []);
@@ -72,7 +79,10 @@ test("all text has a contrast of at least 4.5, before a curtain as well", async 
           layers.push(parts(getComputedStyle(at).backgroundColor));
           if (layers[layers.length - 1].alpha === 1) break;
         }
-        return layers.reduceRight((below, { rgb, alpha }) => below.map((value, index) => value + (rgb[index] - value) * alpha), [0, 0, 0]);
+        return layers.reduceRight(
+          (below, { rgb, alpha }) => below.map((value, index) => value + (rgb[index] - value) * alpha),
+          [0, 0, 0],
+        );
       };
       const light = (/** @type {number[]} */ rgb) => {
         const [red, green, blue] = rgb.map((value) => {
@@ -86,9 +96,13 @@ test("all text has a contrast of at least 4.5, before a curtain as well", async 
       let texts = 0;
       while (walker.nextNode()) {
         const { textContent, parentElement } = walker.currentNode;
-        if (textContent?.trim() === "" || parentElement === null || !parentElement.checkVisibility()) continue;
+        if (textContent?.trim() === "" || parentElement === null || !parentElement.checkVisibility())
+          continue;
         texts++;
-        const [one, two] = [light(parts(getComputedStyle(parentElement).color).rgb), light(groundOf(parentElement))];
+        const [one, two] = [
+          light(parts(getComputedStyle(parentElement).color).rgb),
+          light(groundOf(parentElement)),
+        ];
         const contrast = (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
         if (contrast < least) faint.push(`${contrast.toFixed(2)}: ${textContent}`);
       }
@@ -106,16 +120,25 @@ test("every control is reached by the Tab key and shows that it has the focus", 
   const controls = await page.evaluate(() => {
     const all = [...document.querySelectorAll("button, input, select, a[href], [tabindex='0']")];
     // Of a group of radio buttons the chosen one is reached; arrow keys lead to the others.
-    return all.filter((each) => each.checkVisibility() && !(each instanceof HTMLInputElement && each.type === "radio" && !each.checked)).length;
+    return all.filter(
+      (each) =>
+        each.checkVisibility() &&
+        !(each instanceof HTMLInputElement && each.type === "radio" && !each.checked),
+    ).length;
   });
   const seen = new Set();
   for (let presses = 0; presses < controls; presses++) {
     await page.keyboard.press("Tab");
     const focused = await page.evaluate(() => {
       const element = /** @type {HTMLElement} */ (document.activeElement);
-      const shown = element.matches("input[type=radio]") ? /** @type {Element} */ (element.nextElementSibling) : element;
+      const shown = element.matches("input[type=radio]")
+        ? /** @type {Element} */ (element.nextElementSibling)
+        : element;
       const { outlineStyle, outlineWidth } = getComputedStyle(shown);
-      return { what: element.id || element.outerHTML, isMarked: outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 2 };
+      return {
+        what: element.id || element.outerHTML,
+        isMarked: outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 2,
+      };
     });
     assert.ok(focused.isMarked, `${focused.what} shows no focus`);
     seen.add(focused.what);
@@ -125,31 +148,61 @@ test("every control is reached by the Tab key and shows that it has the focus", 
 });
 
 test("the walker walks by keys while they are not for a slider, by touch, and leaps", async () => {
-  const window = await newWindow({ viewport: { width: 400, height: 860 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 });
+  const window = await newWindow({
+    viewport: { width: 400, height: 860 },
+    hasTouch: true,
+    isMobile: true,
+    deviceScaleFactor: 2,
+  });
   const { page, mistakes } = await openPage(server, { window });
   await joined(page);
   await shoot(page, "phone");
   const begin = /** @type {number[]} */ (await ownPlace(page));
   const way = begin[0] > 0 ? "ArrowLeft" : "ArrowRight";
   await page.keyboard.down(way);
-  const walked = await eventually(() => ownPlace(page), (at) => at !== null && Math.abs(at[0] - begin[0]) > 2, "it walks");
+  const walked = await eventually(
+    () => ownPlace(page),
+    (at) => at !== null && Math.abs(at[0] - begin[0]) > 2,
+    "it walks",
+  );
   await page.keyboard.press("Space");
-  await eventually(() => ownPlace(page), (at) => at !== null && Math.abs(at[0] - Number(walked?.[0])) > 3, "it leaps", 2_000);
+  await eventually(
+    () => ownPlace(page),
+    (at) => at !== null && Math.abs(at[0] - Number(walked?.[0])) > 3,
+    "it leaps",
+    2_000,
+  );
   await page.keyboard.up(way);
   await page.focus("#latencyMs");
   await page.keyboard.press("ArrowRight");
   assert.equal(await page.inputValue("#latencyMs"), "5");
   await page.fill("#latencyMs", "0");
-  const before = /** @type {number[]} */ (await eventually(() => ownPlace(page), (at) => at !== null, "it is there"));
+  const before = /** @type {number[]} */ (
+    await eventually(
+      () => ownPlace(page),
+      (at) => at !== null,
+      "it is there",
+    )
+  );
   await page.locator("#yard").scrollIntoViewIfNeeded();
   const { x, y } = /** @type {{ x: number, y: number }} */ (await page.locator("#yard").boundingBox());
   const browser = await window.newCDPSession(page);
-  const touch = (/** @type {"touchStart" | "touchMove" | "touchEnd"} */ type, /** @type {number[]} */ ...downs) => {
-    return browser.send("Input.dispatchTouchEvent", { type, touchPoints: downs.map((down) => ({ x: x + 150, y: y + down })) });
+  const touch = (
+    /** @type {"touchStart" | "touchMove" | "touchEnd"} */ type,
+    /** @type {number[]} */ ...downs
+  ) => {
+    return browser.send("Input.dispatchTouchEvent", {
+      type,
+      touchPoints: downs.map((down) => ({ x: x + 150, y: y + down })),
+    });
   };
   await touch("touchStart", 150);
   await touch("touchMove", before[1] > 0 ? 220 : 80);
-  await eventually(() => ownPlace(page), (at) => at !== null && Math.abs(at[1] - before[1]) > 2, "it walks where it is pulled");
+  await eventually(
+    () => ownPlace(page),
+    (at) => at !== null && Math.abs(at[1] - before[1]) > 2,
+    "it walks where it is pulled",
+  );
   await shoot(page, "touch");
   await touch("touchEnd");
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
@@ -161,13 +214,20 @@ test("the walker walks by keys while they are not for a slider, by touch, and le
 test("names and chat are text, whatever they look like", async () => {
   const evil = "<img src=x onerror=boom()>";
   const window = await newWindow();
-  const { page: one, mistakes } = await openPage(server, { query: `?name=${encodeURIComponent("<b>Eve</b>\u202e")}`, window });
+  const { page: one, mistakes } = await openPage(server, {
+    query: `?name=${encodeURIComponent("<b>Eve</b>\u202e")}`,
+    window,
+  });
   const { page: two, mistakes: others } = await openPage(server, { query: "?name=Bob" });
   await joined(one);
   await joined(two);
   await one.fill("#chat-text", `${evil} <script>boom()</script> \u202e\u0007`);
   await one.keyboard.press("Enter");
-  const line = await eventually(() => two.textContent("#chat-lines"), (text) => text?.includes("onerror") ?? false, "it is said");
+  const line = await eventually(
+    () => two.textContent("#chat-lines"),
+    (text) => text?.includes("onerror") ?? false,
+    "it is said",
+  );
   assert.ok(line?.includes(`${evil} <script>boom()</script>`), line ?? "");
   assert.doesNotMatch(line ?? "", /[\u202e\u0007]/);
   assert.equal(await two.locator("#chat-lines img, #chat-lines script, #player-list b").count(), 0);
@@ -180,15 +240,25 @@ test("names and chat are text, whatever they look like", async () => {
 });
 
 test("the canvas has the pixels of the screen, at any size", async () => {
-  for (const [width, height, deviceScaleFactor] of [[400, 800, 3], [1_100, 700, 1], [2_560, 1_440, 1.5]]) {
+  for (const [width, height, deviceScaleFactor] of [
+    [400, 800, 3],
+    [1_100, 700, 1],
+    [2_560, 1_440, 1.5],
+  ]) {
     const window = await newWindow({ viewport: { width, height }, deviceScaleFactor });
     const { page } = await openPage(server, { window });
     await joined(page);
-    const size = () => page.evaluate(() => {
-      const yard = /** @type {HTMLCanvasElement} */ (document.getElementById("yard"));
-      const box = yard.getBoundingClientRect();
-      return { off: Math.abs(yard.width - box.width * devicePixelRatio) + Math.abs(yard.height - box.height * devicePixelRatio), wide: document.documentElement.scrollWidth };
-    });
+    const size = () =>
+      page.evaluate(() => {
+        const yard = /** @type {HTMLCanvasElement} */ (document.getElementById("yard"));
+        const box = yard.getBoundingClientRect();
+        return {
+          off:
+            Math.abs(yard.width - box.width * devicePixelRatio) +
+            Math.abs(yard.height - box.height * devicePixelRatio),
+          wide: document.documentElement.scrollWidth,
+        };
+      });
     await eventually(size, ({ off, wide }) => off <= 2 && wide <= width, `${width} pixels`);
     await page.setViewportSize({ width: width - 60, height: height - 50 });
     await eventually(size, ({ off, wide }) => off <= 2 && wide <= width - 60, "smaller");
@@ -201,7 +271,11 @@ test("whoever wants less motion gets a still graph, and the same figures", async
   const window = await newWindow({ reducedMotion: "reduce" });
   const { page, mistakes } = await openPage(server, { window });
   await joined(page);
-  await eventually(() => page.textContent("#graphs"), (text) => /Round trip[\d.]+ ms/.test(text ?? ""), "figures");
+  await eventually(
+    () => page.textContent("#graphs"),
+    (text) => /Round trip[\d.]+ ms/.test(text ?? ""),
+    "figures",
+  );
   assert.equal((await measured(page)).state, "connected");
   assert.deepEqual(mistakes, []);
   await window.close();

@@ -32,7 +32,10 @@ async function withPage(address, page) {
   });
   front.listen(0, "127.0.0.1");
   await once(front, "listening");
-  return { front, url: `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (front.address()).port}/` };
+  return {
+    front,
+    url: `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (front.address()).port}/`,
+  };
 }
 
 test("the README's page shows the cubes", async () => {
@@ -44,16 +47,27 @@ test("the README's page shows the cubes", async () => {
     const mistakes = [];
     page.on("pageerror", (error) => mistakes.push(String(error)));
     await page.goto(url);
-    const words = await eventually(() => page.textContent("p"), (text) => /, 257 objects, /.test(text ?? ""), "it shows the cubes");
+    const words = await eventually(
+      () => page.textContent("p"),
+      (text) => /, 257 objects, /.test(text ?? ""),
+      "it shows the cubes",
+    );
     assert.match(words ?? "", /^(webtransport|websocket), 257 objects, [\d.]+ ms$/);
     const colours = await page.evaluate(() => {
       const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector("canvas"));
-      const { data } = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")).getImageData(0, 0, 600, 600);
+      const { data } = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")).getImageData(
+        0,
+        0,
+        600,
+        600,
+      );
       const seen = new Set();
-      for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 255) seen.add(data.slice(at, at + 3).join());
+      for (let at = 0; at < data.length; at += 4)
+        if (data[at + 3] === 255) seen.add(data.slice(at, at + 3).join());
       return [...seen];
     });
-    for (const colour of ["255,0,0", "0,128,0", "0,0,255", "255,255,0", "255,255,255"]) assert.ok(colours.includes(colour), colour);
+    for (const colour of ["255,0,0", "0,128,0", "0,0,255", "255,255,0", "255,255,255"])
+      assert.ok(colours.includes(colour), colour);
     assert.deepEqual(mistakes, []);
     await page.close();
   } finally {

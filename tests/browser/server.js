@@ -8,7 +8,9 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const TARGET = process.env.CARGO_TARGET_DIR ?? `${ROOT}target`;
-const built = ["release", "debug"].map((profile) => `${TARGET}/${profile}/netloom`).find((path) => existsSync(path));
+const built = ["release", "debug"]
+  .map((profile) => `${TARGET}/${profile}/netloom`)
+  .find((path) => existsSync(path));
 const PROGRAM = process.env.NETLOOM_BIN ?? built;
 
 /**
@@ -28,7 +30,8 @@ const PROGRAM = process.env.NETLOOM_BIN ?? built;
 export async function serve({ args = anywhere(), settings = {} } = {}) {
   if (PROGRAM === undefined) throw new Error("build the server first: cargo build -p netloom-cli");
   const server = spawn(PROGRAM, ["serve", ...args, "--log", "off"], {
-    env: { ...process.env, ...settings }, stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...settings },
+    stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(server, "exit");
   const said = { page: "", webtransport: "", metrics: "" };
@@ -41,7 +44,10 @@ export async function serve({ args = anywhere(), settings = {} } = {}) {
       if (said.page !== "" && said.webtransport !== "" && said.metrics !== "") resolve(undefined);
     });
   });
-  await Promise.race([listens, ended.then(([code]) => Promise.reject(new Error(`the server ended with ${code}`)))]);
+  await Promise.race([
+    listens,
+    ended.then(([code]) => Promise.reject(new Error(`the server ended with ${code}`))),
+  ]);
   return {
     page: `http://${said.page}`,
     metrics: said.metrics,
@@ -64,5 +70,14 @@ function anywhere() {
  * @param {string} metrics
  */
 function places(http, webtransport, metrics) {
-  return ["--bind", "udp://127.0.0.1:0", "--http", http, "--webtransport", webtransport, "--metrics", metrics];
+  return [
+    "--bind",
+    "udp://127.0.0.1:0",
+    "--http",
+    http,
+    "--webtransport",
+    webtransport,
+    "--metrics",
+    metrics,
+  ];
 }

@@ -34,7 +34,7 @@ async function compare(client) {
   const own = ticks.map((tick) => (isWhole(tick) ? world.hashAt(tick).toString(16).padStart(16, "0") : null));
   const { args } = await client.request("world_hash", [first], { answer: "world_hashes" });
   assert.equal(args[0], first);
-  const servers = args[1].map((/** @type {number | bigint} */ hash) => BigInt(hash).toString(16).padStart(16, "0"));
+  const servers = args[1].map((/** @type {number | bigint} */ hash) => hash.toString(16).padStart(16, "0"));
   const whole = ticks.map((_, at) => at).filter((at) => own[at] !== null);
   return { own: whole.map((at) => own[at]), servers: whole.map((at) => servers[at]) };
 }

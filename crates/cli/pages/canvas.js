@@ -53,8 +53,8 @@ export class CrispCanvas {
 }
 
 /**
- * The browser's own count is exact where layout and screen are out of step; one that is far off is of another screen, as where a
- * screen is only emulated.
+ * The browser's own count is exact where layout and screen are out of step; one that is far off is of another
+ * screen, as where a screen is only emulated.
  * @param {number} length in CSS pixels
  * @param {number | undefined} counted
  */

@@ -1,8 +1,9 @@
 /**
  * What the player wants, from keys and from a finger or the mouse on the yard.
  *
- * Keys count while nothing else has the focus that uses them: arrows move a slider where one is focused. A drag on the yard is a
- * stick whose middle is where it began. A leap is asked for once per press and kept until a step takes it.
+ * Keys count while nothing else has the focus that uses them: arrows move a slider where one is focused. A
+ * drag on the yard is a stick whose middle is where it began. A leap is asked for once per press and kept
+ * until a step takes it.
  */
 
 import { walk } from "/game.js";
@@ -11,8 +12,14 @@ import { walk } from "/game.js";
 
 /** @type {Map<string, readonly [right: number, up: number]>} */
 const WAYS = new Map([
-  ["ArrowLeft", [-1, 0]], ["ArrowRight", [1, 0]], ["ArrowUp", [0, 1]], ["ArrowDown", [0, -1]],
-  ["KeyA", [-1, 0]], ["KeyD", [1, 0]], ["KeyW", [0, 1]], ["KeyS", [0, -1]],
+  ["ArrowLeft", [-1, 0]],
+  ["ArrowRight", [1, 0]],
+  ["ArrowUp", [0, 1]],
+  ["ArrowDown", [0, -1]],
+  ["KeyA", [-1, 0]],
+  ["KeyD", [1, 0]],
+  ["KeyW", [0, 1]],
+  ["KeyS", [0, -1]],
 ]);
 /** How far a finger moves before it means something. */
 const STICK_PIXELS_MIN = 10;

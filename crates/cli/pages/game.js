@@ -1,4 +1,7 @@
-/** The game of this page, as the server declares it: cubes wander about a yard, and whoever joins walks among them. */
+/**
+ * The game of this page, as the server declares it: cubes wander about a yard, and whoever joins walks among
+ * them.
+ */
 
 import { defineProtocol, field } from "/netloom/index.js";
 

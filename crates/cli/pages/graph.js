@@ -1,8 +1,9 @@
 /**
  * The net graph: what the client measures, over the last half minute.
  *
- * Figures of one unit share a strip, and every strip finds its own scale. A moment is a tenth of a second; one in which nothing was
- * measured, because the tab was asleep or there was no connection, is a gap and not a line through it.
+ * Figures of one unit share a strip, and every strip finds its own scale. A moment is a tenth of a second;
+ * one in which nothing was measured, because the tab was asleep or there was no connection, is a gap and not
+ * a line through it.
  */
 
 import { CrispCanvas } from "/canvas.js";
@@ -25,40 +26,47 @@ const GROUND = "#0b0f14";
 const RULE = "#22303e";
 const SOFT = "#a3b3c4";
 
-/** @typedef {{ label: string, colour: keyof typeof COLOURS, unit: string, of: (stats: Stats) => number }} Figure */
+/**
+ * @typedef {{ label: string, colour: keyof typeof COLOURS, unit: string, of: (stats: Stats) => number }} Figure
+ */
 
 /** @type {{ title: string, least: number, figures: Figure[] }[]} */
 const STRIPS = [
   {
-    title: "Round trip and its jitter", least: 20,
+    title: "Round trip and its jitter",
+    least: 20,
     figures: [
       { label: "Round trip", colour: "blue", unit: "ms", of: (stats) => stats.pingMs },
       { label: "Jitter", colour: "amber", unit: "ms", of: (stats) => stats.jitterMs },
     ],
   },
   {
-    title: "Packets lost on the way up and down", least: 5,
+    title: "Packets lost on the way up and down",
+    least: 5,
     figures: [
       { label: "Loss up", colour: "blue", unit: "%", of: (stats) => stats.lossUpPercent },
       { label: "Loss down", colour: "amber", unit: "%", of: (stats) => stats.lossDownPercent },
     ],
   },
   {
-    title: "Traffic", least: 5,
+    title: "Traffic",
+    least: 5,
     figures: [
       { label: "In", colour: "blue", unit: "kB/s", of: (stats) => stats.bytesReceivedPerSecond / 1_000 },
       { label: "Out", colour: "amber", unit: "kB/s", of: (stats) => stats.bytesSentPerSecond / 1_000 },
     ],
   },
   {
-    title: "Age of the newest snapshot, and how far the view is behind", least: 100,
+    title: "Age of the newest snapshot, and how far the view is behind",
+    least: 100,
     figures: [
       { label: "Snapshot age", colour: "blue", unit: "ms", of: (stats) => stats.snapshotAgeMs },
       { label: "View delay", colour: "amber", unit: "ms", of: (stats) => stats.interpolationDelayMs },
     ],
   },
   {
-    title: "Corrections of the own walker", least: 2,
+    title: "Corrections of the own walker",
+    least: 2,
     figures: [{ label: "Corrections", colour: "blue", unit: "", of: (stats) => stats.corrections }],
   },
 ];

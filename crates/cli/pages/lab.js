@@ -1,8 +1,8 @@
 /**
  * The net lab: sliders that make the line bad, for real packets, while the game runs.
  *
- * What is set is kept here and handed to every client anew. A line with a name has more to it than the sliders show (bursts,
- * bandwidth), so it is set by its name until a slider is moved.
+ * What is set is kept here and handed to every client anew. A line with a name has more to it than the
+ * sliders show (bursts, bandwidth), so it is set by its name until a slider is moved.
  */
 
 import { element, make } from "/words.js";
@@ -48,7 +48,8 @@ export class LabPanel {
     this.#preset.addEventListener("change", () => this.#choose(this.#preset.value));
     element("lab-off", HTMLButtonElement).addEventListener("click", () => this.#choose(PERFECT));
     this.#unplug.addEventListener("click", () => this.#setUnplugged(!this.#isUnplugged));
-    for (const way of this.#form.querySelectorAll("input[name=way]")) way.addEventListener("change", () => this.#show());
+    for (const way of this.#form.querySelectorAll("input[name=way]"))
+      way.addEventListener("change", () => this.#show());
     const transport = element("transport", HTMLSelectElement);
     transport.value = session.transport;
     transport.addEventListener("change", () => session.setTransport(transport.value));
@@ -60,11 +61,13 @@ export class LabPanel {
     this.#client = client;
     if (this.#preset.length === 0) {
       const names = [...client.lab.presets, OWN];
-      this.#preset.append(...names.map((name) => {
-        const option = make("option", name === PERFECT ? "perfect" : name);
-        option.value = name;
-        return option;
-      }));
+      this.#preset.append(
+        ...names.map((name) => {
+          const option = make("option", name === PERFECT ? "perfect" : name);
+          option.value = name;
+          return option;
+        }),
+      );
     }
     if (this.#named !== null && !client.lab.presets.includes(this.#named)) this.#named = PERFECT;
     client.on("state", () => this.#show());
@@ -80,7 +83,12 @@ export class LabPanel {
    * @param {number} step
    */
   #addSlider(parent, id, text, unit, max, step) {
-    const [row, label, slider, output] = [make("div", "", "slider"), make("label", text), make("input"), make("output")];
+    const [row, label, slider, output] = [
+      make("div", "", "slider"),
+      make("label", text),
+      make("input"),
+      make("output"),
+    ];
     slider.type = "range";
     slider.id = id;
     slider.max = String(max);
@@ -152,7 +160,8 @@ export class LabPanel {
       slider.setAttribute("aria-valuetext", output.textContent);
     }
     const isStream = this.#client?.transport === "websocket";
-    this.#note.textContent = isStream ? "A WebSocket loses and doubles nothing: what is lost on the way comes late instead."
+    this.#note.textContent = isStream
+      ? "A WebSocket loses and doubles nothing: what is lost on the way comes late instead."
       : "Latency counts each way: the round trip grows by twice as much.";
   }
 }

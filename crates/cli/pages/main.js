@@ -1,8 +1,8 @@
 /**
  * The page: puts its parts together and draws a frame at a time.
  *
- * Each part looks after its own piece of the screen and hears of a client by `attach`, anew for every one: a client ends when the
- * player takes another transport or name, or when its server is gone for good.
+ * Each part looks after its own piece of the screen and hears of a client by `attach`, anew for every one: a
+ * client ends when the player takes another transport or name, or when its server is gone for good.
  */
 
 import { Chat } from "/chat.js";

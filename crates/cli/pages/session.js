@@ -1,9 +1,9 @@
 /**
  * The way to the server, and back to it.
  *
- * The SDK takes up a lost connection by itself, and waits for a server that was restarted. What is left for the page: servers
- * that were not there at the beginning, or were gone for too long; another transport or name, which needs another client; and
- * words for all of it.
+ * The SDK takes up a lost connection by itself, and waits for a server that was restarted. What is left for
+ * the page: servers that were not there at the beginning, or were gone for too long; another transport or
+ * name, which needs another client; and words for all of it.
  */
 
 import { Client } from "/netloom/index.js";
@@ -46,6 +46,8 @@ export class Session {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #isWaiting = false;
+  /** Settles when the last client that was replaced has left. @type {Promise<unknown>} */
+  #parted = Promise.resolve();
 
   /**
    * @param {import("/status.js").Status} status
@@ -83,11 +85,13 @@ export class Session {
     client.on("close", (error) => this.#handleClose(client, error));
     this.onClient(client);
     // The seat of the former client is given up first, so that its name is free.
-    const start = () => client.open().catch(() => {
-      // "close" tells the same.
+    if (before !== null && before.state !== "disconnected") this.#parted = before.close();
+    void this.#parted.then(() => {
+      if (client !== this.client) return;
+      client.open().catch(() => {
+        // "close" tells the same.
+      });
     });
-    if (before === null) start();
-    else before.close().then(start);
   }
 
   /** Another name is another player. @param {string} name */
@@ -118,7 +122,12 @@ export class Session {
     clearTimeout(this.#timer);
     const title = TITLES.get(error.code) ?? "The connection is lost";
     this.#timer = setTimeout(() => {
-      this.#status.dropCurtain(title, "This page comes back by itself as soon as the server answers.", "Try now", () => this.open());
+      this.#status.dropCurtain(
+        title,
+        "This page comes back by itself as soon as the server answers.",
+        "Try now",
+        () => this.open(),
+      );
     }, CURTAIN_MS);
   }
 

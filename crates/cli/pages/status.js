@@ -1,4 +1,7 @@
-/** In words: what state the connection is in, how much is to be seen, and a curtain before the yard when there is nothing. */
+/**
+ * In words: what state the connection is in, how much is to be seen, and a curtain before the yard when there
+ * is nothing.
+ */
 
 import { TRANSPORTS, element, plain } from "/words.js";
 
@@ -38,7 +41,8 @@ export class Status {
   setState(state, client) {
     this.#pill.dataset.state = state;
     const transport = TRANSPORTS.get(client.transport ?? "") ?? client.transport;
-    this.#words.textContent = state === "connected" ? `Connected by ${transport}` : STATES.get(state) ?? state;
+    this.#words.textContent =
+      state === "connected" ? `Connected by ${transport}` : (STATES.get(state) ?? state);
     if (client.room !== null) this.#place.textContent = `Room ${plain(client.room, 32)}`;
   }
 

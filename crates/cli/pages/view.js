@@ -1,8 +1,9 @@
 /**
  * The yard from above.
  *
- * A thousand cubes at sixty frames a second leave no time for a state change each. So the corners of all cubes of a colour are one
- * path: it is filled once, a little lower, as their sides, and once more as their tops. Walkers are few and are drawn one by one.
+ * A thousand cubes at sixty frames a second leave no time for a state change each. So the corners of all
+ * cubes of a colour are one path: it is filled once, a little lower, as their sides, and once more as their
+ * tops. Walkers are few and are drawn one by one.
  */
 
 import { COLOURS, REST_STEPS, YARD_METRES } from "/game.js";
@@ -59,10 +60,14 @@ export class View {
       if (key === "+" || key === "=") this.#zoomBy(ZOOM_STEP);
       else if (key === "-") this.#zoomBy(1 / ZOOM_STEP);
     });
-    yard.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      this.#zoomBy(Math.exp(-Math.sign(event.deltaY) * 0.15));
-    }, { passive: false });
+    yard.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        this.#zoomBy(Math.exp(-Math.sign(event.deltaY) * 0.15));
+      },
+      { passive: false },
+    );
   }
 
   /** Names belong to a seat. @param {Client} client */
@@ -138,7 +143,8 @@ export class View {
       const y = middleY - position[1] * scale;
       const half = (look.size / 2) * scale;
       if (x < -2 * half || y < -2 * half || x > width + 2 * half || y > height + 2 * half) continue;
-      // About the vertical axis only: the cosine and the sine of the whole angle, as it appears with y upwards.
+      // About the vertical axis only: the cosine and the sine of the whole angle, as it appears with y
+      // upwards.
       const cosine = (1 - 2 * rotation[2] * rotation[2]) * half;
       const sine = 2 * rotation[2] * rotation[3] * half;
       const path = paths[look.colour];
@@ -167,7 +173,13 @@ export class View {
     let own;
     for (const walker of client.objects("Walker")) {
       if (walker.isOwn) own = walker;
-      else this.#drawWalker(context, walker, radius, this.#labelOf(client, (walker.data ??= lookOf(walker)).number));
+      else
+        this.#drawWalker(
+          context,
+          walker,
+          radius,
+          this.#labelOf(client, (walker.data ??= lookOf(walker)).number),
+        );
     }
     if (own === undefined) return;
     // Above all others.
@@ -272,7 +284,11 @@ export class View {
  * @returns {Look}
  */
 function lookOf(object) {
-  return { colour: COLOURS.indexOf(object.get("colour")), size: object.get("size") ?? 1, number: object.get("number") };
+  return {
+    colour: COLOURS.indexOf(object.get("colour")),
+    size: object.get("size") ?? 1,
+    number: object.get("number"),
+  };
 }
 
 /**

@@ -28,7 +28,10 @@ export function make(kind, text = "", className = "") {
   return made;
 }
 
-/** What turns a line around, hides a part of it or breaks it; not the joiners that emoji and some scripts need. */
+/**
+ * What turns a line around, hides a part of it or breaks it; not the joiners that emoji and some scripts
+ * need.
+ */
 const UNSEEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 /** More marks upon a letter than any language has reach into the lines above. */
 const PILED = /(\p{M}{3})\p{M}+/gu;
@@ -44,4 +47,7 @@ export function plain(text, charactersMax) {
 }
 
 /** The names of transports, as people write them. */
-export const TRANSPORTS = new Map([["webtransport", "WebTransport"], ["websocket", "WebSocket"]]);
+export const TRANSPORTS = new Map([
+  ["webtransport", "WebTransport"],
+  ["websocket", "WebSocket"],
+]);
