@@ -154,8 +154,11 @@ function optionsOf(byte, bytesMax) {
 export class CallList {
   /** @type {{ hash: bigint, options: SharedOptions }[]} */
   entries = [];
-  /** @type {number | null} */
-  #announced = null;
+  /**
+   * How many the whole list has; null before the first page.
+   * @type {number | null}
+   */
+  announced = null;
 
   /**
    * Takes the next page, and says whether it was the last. A page that is refused changes nothing.
@@ -165,9 +168,8 @@ export class CallList {
     const reader = new ByteReader(page);
     const announced = reader.u16();
     if (page.length > PAGE_BYTES_MAX || announced > NAMES_MAX) throw new WireError("TooLong");
-    if (this.#announced !== null && this.#announced !== announced) throw new WireError("OutOfRange");
-    if (reader.u16() !== this.entries.length)
-      throw new WireError("OutOfRange", "the page does not continue the list");
+    if (this.announced !== null && this.announced !== announced) throw new WireError("OutOfRange");
+    if (reader.u16() !== this.entries.length) throw new WireError("OutOfOrder");
     const left = announced - this.entries.length;
     if (reader.left > left * ENTRY_BYTES) throw new WireError("TrailingData");
     if (left > 0 && reader.left === 0) throw new WireError("UnexpectedEnd");
@@ -178,7 +180,7 @@ export class CallList {
       added.push({ hash, options: optionsOf(byte, reader.u16()) });
     }
     this.entries.push(...added);
-    this.#announced = announced;
+    this.announced = announced;
     return this.entries.length === announced;
   }
 }

@@ -32,7 +32,7 @@ export function unpack(packed, out) {
   const extended = (nibble) => {
     let value = nibble;
     for (let byte = nibble === 15 ? 255 : 0; byte === 255;) {
-      if (from >= end) throw new WireError("UnexpectedEnd");
+      if (from >= end) throw new WireError("OutOfRange");
       byte = buffer[from++];
       value += byte;
     }
@@ -40,13 +40,13 @@ export function unpack(packed, out) {
   };
 
   for (;;) {
-    if (from >= end) throw new WireError("UnexpectedEnd");
+    if (from >= end) throw new WireError("OutOfRange");
     const token = buffer[from++];
     const literals = extended(token >> 4);
     if (literals > end - from || literals > length - to) throw new WireError("OutOfRange");
     for (let index = 0; index < literals; index++) out[to++] = buffer[from++];
     if (from === end) break;
-    if (end - from < 2) throw new WireError("UnexpectedEnd");
+    if (end - from < 2) throw new WireError("OutOfRange");
     const back = buffer[from] | (buffer[from + 1] << 8);
     from += 2;
     const match = extended(token & 15) + MATCH_MIN;

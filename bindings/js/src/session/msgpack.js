@@ -29,7 +29,7 @@ export class ObjectRef {
 }
 
 /**
- * What can be an argument. Numbers that are whole travel as integers, others as 64-bit floats.
+ * What can be an argument. Numbers that are whole travel as integers, up to 2^53, others as 64-bit floats.
  * @typedef {null | undefined | boolean | number | bigint | string | Uint8Array | ObjectRef | { alias: number
  *   } | ReadonlyArray<any> | { readonly [key: string]: any }} Argument
  */
@@ -62,7 +62,7 @@ class ArgsWriter {
     else if (value === false) this.byte(0xc2);
     else if (value === true) this.byte(0xc3);
     else if (typeof value === "number") this.number(value);
-    else if (typeof value === "bigint") this.bigint(value);
+    else if (typeof value === "bigint") this.integer(value);
     else if (typeof value === "string") this.text(value);
     else if (value instanceof Uint8Array) this.binary(value);
     else if (Array.isArray(value)) this.array(value, depth + 1, false);
@@ -114,38 +114,33 @@ class ArgsWriter {
 
   /** @param {number} value */
   number(value) {
-    if (!Number.isInteger(value) || Object.is(value, -0)) {
-      this.view.setFloat64(0, value);
-      this.viewed(0xcb, 8);
-    } else if (value >= 0 && value < 0x80) this.byte(value);
-    else if (value < 0 && value >= -32) this.byte(value & 0xff);
-    else if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) this.bigint(BigInt(value));
+    if (Number.isSafeInteger(value) && !Object.is(value, -0)) this.integer(value);
     else {
       this.view.setFloat64(0, value);
       this.viewed(0xcb, 8);
     }
   }
 
-  /** @param {bigint} value */
-  bigint(value) {
-    if (value >= 0n) {
-      if (value >= 1n << 64n) throw unsendable("an integer has at most 64 bits");
-      if (value <= 0xffff_ffffn) {
-        this.view.setUint32(0, Number(value));
-        this.viewed(0xce, 4);
-      } else {
-        this.view.setBigUint64(0, value);
-        this.viewed(0xcf, 8);
-      }
+  /**
+   * In the shortest form.
+   * @param {number | bigint} value
+   */
+  integer(value) {
+    const { view } = this;
+    if (value >= 1n << 64n || value < -(1n << 63n)) throw unsendable("an integer has at most 64 bits");
+    if (value >= -32 && value < 0x80) this.byte(Number(value) & 0xff);
+    else if (value >= 0) {
+      view.setBigUint64(0, BigInt(value));
+      if (value < 0x100) this.viewed(0xcc, 1, 7);
+      else if (value < 0x1_0000) this.viewed(0xcd, 2, 6);
+      else if (value < 0x1_0000_0000) this.viewed(0xce, 4, 4);
+      else this.viewed(0xcf, 8);
     } else {
-      if (value < -(1n << 63n)) throw unsendable("an integer has at most 64 bits");
-      if (value >= -0x8000_0000n) {
-        this.view.setInt32(0, Number(value));
-        this.viewed(0xd2, 4);
-      } else {
-        this.view.setBigInt64(0, value);
-        this.viewed(0xd3, 8);
-      }
+      view.setBigInt64(0, BigInt(value));
+      if (value >= -0x80) this.viewed(0xd0, 1, 7);
+      else if (value >= -0x8000) this.viewed(0xd1, 2, 6);
+      else if (value >= -0x8000_0000) this.viewed(0xd2, 4, 4);
+      else this.viewed(0xd3, 8);
     }
   }
 
@@ -164,11 +159,10 @@ class ArgsWriter {
 
   /** @param {any} object */
   object(object) {
-    const alias = object instanceof ObjectRef ? object.alias : object.alias;
     this.byte(0xd6);
     this.byte(EXT_OBJECT);
     this.room(4);
-    this.writer.u32(alias ?? NO_OBJECT);
+    this.writer.u32(object.alias ?? NO_OBJECT);
   }
 
   /**
@@ -210,10 +204,11 @@ class ArgsWriter {
   /**
    * @param {number} tag
    * @param {number} length
+   * @param {number} [start]
    */
-  viewed(tag, length) {
+  viewed(tag, length, start = 0) {
     this.byte(tag);
-    this.bytes(new Uint8Array(this.view.buffer, 0, length));
+    this.bytes(new Uint8Array(this.view.buffer, start, length));
   }
 }
 
@@ -235,13 +230,16 @@ function tooLong() {
 export function readArgs(bytes) {
   if (bytes.length > ARGS_BYTES_MAX) throw new WireError("TooLong");
   const reader = new ArgsReader(bytes);
-  const tag = reader.peek();
-  if ((tag & 0xf0) !== 0x90 && tag !== 0xdc && tag !== 0xdd)
-    throw new WireError("OutOfRange", "arguments are an array");
-  const args = reader.value(0);
+  const args = reader.value(0, false);
   reader.reader.finish();
+  if (!Array.isArray(args)) throw new WireError("NotAList");
   return args;
 }
+
+/** @param {number} tag */
+const isList = (tag) => (tag & 0xf0) === 0x90 || tag === 0xdc || tag === 0xdd;
+/** @param {number} tag */
+const isMap = (tag) => (tag & 0xf0) === 0x80 || tag === 0xde || tag === 0xdf;
 
 class ArgsReader {
   /** @param {Uint8Array} bytes */
@@ -251,22 +249,30 @@ class ArgsReader {
     this.values = 0;
   }
 
-  peek() {
-    if (this.reader.left === 0) throw new WireError("UnexpectedEnd");
-    return this.reader.buffer[this.reader.at];
+  /**
+   * The next value. Reasons for refusal come in the order of the standard.
+   * @param {number} depth of what is around
+   * @param {boolean} isKey
+   * @returns {any}
+   */
+  value(depth, isKey) {
+    const tag = this.reader.u8();
+    const found = this.token(tag);
+    if (++this.values > VALUES_MAX) throw new WireError("TooManyElements");
+    if (isKey && typeof found !== "string") throw new WireError("KeyIsNoText");
+    if (isList(tag)) return this.array(found, depth + 1);
+    return isMap(tag) ? this.map(found, depth + 1) : found;
   }
 
   /**
-   * @param {number} depth of what is around
+   * What follows a tag: a value, of lists and maps only how many are inside.
+   * @param {number} tag
    * @returns {any}
    */
-  value(depth) {
-    if (++this.values > VALUES_MAX) throw new WireError("TooLong", "too many values");
-    const tag = this.reader.u8();
+  token(tag) {
     if (tag < 0x80) return tag;
     if (tag >= 0xe0) return tag - 0x100;
-    if (tag < 0x90) return this.map(tag & 0x0f, depth + 1);
-    if (tag < 0xa0) return this.array(tag & 0x0f, depth + 1);
+    if (tag < 0xa0) return tag & 0x0f;
     if (tag < 0xc0) return this.text(tag & 0x1f);
     const { reader, data } = this;
     switch (tag) {
@@ -311,15 +317,13 @@ class ArgsReader {
       case 0xdb:
         return this.text(data.getUint32(reader.skip(4)));
       case 0xdc:
-        return this.array(data.getUint16(reader.skip(2)), depth + 1);
-      case 0xdd:
-        return this.array(data.getUint32(reader.skip(4)), depth + 1);
       case 0xde:
-        return this.map(data.getUint16(reader.skip(2)), depth + 1);
+        return data.getUint16(reader.skip(2));
+      case 0xdd:
       case 0xdf:
-        return this.map(data.getUint32(reader.skip(4)), depth + 1);
+        return data.getUint32(reader.skip(4));
       default:
-        throw new WireError("OutOfRange", "no such value");
+        throw new WireError("UnknownType");
     }
   }
 
@@ -330,7 +334,7 @@ class ArgsReader {
   array(length, depth) {
     this.nest(length, depth);
     const list = [];
-    for (let index = 0; index < length; index++) list.push(this.value(depth));
+    for (let index = 0; index < length; index++) list.push(this.value(depth, false));
     return list;
   }
 
@@ -343,11 +347,8 @@ class ArgsReader {
     // Without a prototype no key is special, "__proto__" included.
     const map = Object.create(null);
     for (let index = 0; index < length; index++) {
-      const tag = this.peek();
-      if ((tag & 0xe0) !== 0xa0 && (tag < 0xd9 || tag > 0xdb))
-        throw new WireError("OutOfRange", "a key is text");
-      const key = this.value(depth);
-      map[key] = this.value(depth);
+      const key = this.value(depth, true);
+      map[key] = this.value(depth, false);
     }
     return map;
   }
@@ -358,8 +359,8 @@ class ArgsReader {
    * @param {number} depth
    */
   nest(values, depth) {
-    if (depth > DEPTH_MAX) throw new WireError("TooLong", "nested too deep");
     if (values > this.reader.left) throw new WireError("UnexpectedEnd");
+    if (depth > DEPTH_MAX) throw new WireError("TooDeep");
   }
 
   /** @param {number} length */
@@ -368,10 +369,9 @@ class ArgsReader {
   }
 
   object() {
-    const type = this.reader.u8();
+    if (this.reader.u8() !== EXT_OBJECT) throw new WireError("UnknownType");
     const alias = this.reader.u32();
-    if (type !== EXT_OBJECT) throw new WireError("OutOfRange", "no such extension");
-    if (alias >= 0x100_0000 && alias !== NO_OBJECT) throw new WireError("OutOfRange", "no such object");
+    if (alias >= 0x100_0000 && alias !== NO_OBJECT) throw new WireError("InvalidObject");
     return new ObjectRef(alias === NO_OBJECT ? null : alias);
   }
 }
