@@ -4,10 +4,12 @@
 //! by what it would run into within half a second if everything flew on as it does, then by how far it gets from where it would
 //! like to be, which is in front of something to shoot at.
 
+use super::boss::MOOD_GATHERS;
 use super::collide::beam_crosses;
 use super::enemy::{is_boss, traits};
 use super::kinds::{EnemyKind, Weapon, buttons};
 use super::math::divide_rounded;
+use super::offers::ALL_WEAPONS;
 use super::ship::{
     NOSE, SHIP_EDGE_X, SHIP_EDGE_Y, SHIP_HALF_HEIGHT, SHIP_HALF_WIDTH, Ship, speed_of, start_of, way,
 };
@@ -35,6 +37,8 @@ const FEAR: i32 = 24_000;
 const SIGHT: i32 = 640;
 /// Shots below which it fires only at what is right ahead.
 const AMMO_SPARED: i32 = 18;
+/// How far it goes for a capsule: not so far that players never get one.
+const CAPSULE_REACH: i32 = 360;
 /// Steps ahead at which it compares where it gets.
 const COMPARED_STEPS: i32 = 10;
 
@@ -66,7 +70,7 @@ pub fn buttons(state: &State, seat: usize) -> u8 {
 }
 
 /// Answers what the ship of a seat was offered: the drone if it has none, else the shield if that is worn, else thrusters; and
-/// the weapon that it has.
+/// the weapon of its seat, so that each bot fights in its own way.
 pub fn choose(state: &mut State, seat: usize) {
     let Some(ship) = state.ships.get(seat).and_then(Option::as_ref) else { return };
     let power = ship.offers.power;
@@ -84,7 +88,9 @@ pub fn choose(state: &mut State, seat: usize) {
         let _ = state.choose_power(seat, offer.id, choice as u8);
     }
     if let Some(offer) = weapon {
-        let _ = state.choose_weapon(seat, offer.id, 0);
+        let favourite = ALL_WEAPONS[seat];
+        let choice = offer.choices.iter().position(|&weapon| weapon == favourite).unwrap_or(0);
+        let _ = state.choose_weapon(seat, offer.id, choice as u8);
     }
 }
 
@@ -104,7 +110,7 @@ fn wanted(state: &State, ship: &Ship) -> (i32, i32) {
     let (x, y) = (ship.pilotage.x, ship.pilotage.y);
     if ship.offers.power.is_none() {
         for capsule in &state.capsules {
-            if (capsule.x - x).abs() + (capsule.y - y).abs() < 700 {
+            if (capsule.x - x).abs() + (capsule.y - y).abs() < CAPSULE_REACH {
                 return (capsule.x, capsule.y);
             }
         }
@@ -146,8 +152,7 @@ fn danger(state: &State, ship: &Ship, pressed: u8) -> i32 {
         let of = traits(enemy.kind);
         let half = (of.half_width, of.half_height);
         cost += fear(ship, pressed, (enemy.x, enemy.y), (enemy.vx, enemy.vy), half);
-        let gathers = enemy.kind == EnemyKind::Leviathan && enemy.mood == super::MOOD_GATHERS;
-        if gathers {
+        if enemy.kind == EnemyKind::Leviathan && enemy.mood == MOOD_GATHERS {
             // What is about to come across the field is a danger all along its height.
             let (_, y) = after(ship, pressed, COMPARED_STEPS);
             cost += (2 * of.half_height - (enemy.y + 15 * enemy.vy - y).abs()).max(0) * 20;
