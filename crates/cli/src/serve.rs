@@ -163,9 +163,8 @@ fn build(config: &Config, game: Entry, mut truth: Option<Truth>) -> Result<Serve
         .config(config.server_config())
         .websocket(config.websocket())
         .driver(config.driver());
-    let builder = (0..config.server.rooms).try_fold(builder, |builder, number| {
-        (game.add_room)(builder, config, number, truth.take())
-    })?;
+    let builder = (0..config.server.rooms)
+        .try_fold(builder, |builder, number| (game.add_room)(builder, config, number, truth.take()))?;
     let web = Web::new((game.protocol)());
     let answers = web.clone();
     let builder = builder.http(move |request| answers.answer(request));

@@ -40,7 +40,8 @@ pub trait Sink {
 /// Where objects are.
 pub trait Scene {
     /// A new one; `None` if there is no room for it.
-    fn spawn<T: Replicated>(&mut self, value: &T, owner: Option<PlayerId>) -> Result<ObjectIndex, SpawnError>;
+    fn spawn<T: Replicated>(&mut self, value: &T, owner: Option<PlayerId>)
+    -> Result<ObjectIndex, SpawnError>;
     /// One is other than it was.
     fn write<T: Replicated>(&mut self, object: ObjectIndex, value: &T) -> Result<(), WorldError>;
     /// What is written of it now is a jump.
@@ -73,7 +74,11 @@ fn report(call: &str, called: Result<(), impl std::fmt::Display>) {
 }
 
 impl Scene for Room {
-    fn spawn<T: Replicated>(&mut self, value: &T, owner: Option<PlayerId>) -> Result<ObjectIndex, SpawnError> {
+    fn spawn<T: Replicated>(
+        &mut self,
+        value: &T,
+        owner: Option<PlayerId>,
+    ) -> Result<ObjectIndex, SpawnError> {
         Room::spawn(self, value, owner)
     }
 

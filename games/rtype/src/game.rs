@@ -225,7 +225,8 @@ impl Rtype {
 impl Play {
     /// Gives somebody a seat; the ship comes with the next wave.
     fn seat(&mut self, room: &mut Room, player: PlayerId) {
-        let Some(name) = room.player(player).filter(|player| !player.is_spectator).map(|of| of.name.to_owned())
+        let Some(name) =
+            room.player(player).filter(|player| !player.is_spectator).map(|of| of.name.to_owned())
         else {
             return;
         };

@@ -29,7 +29,8 @@ impl Playable for Rtype {
             "" => Levels::embedded(),
             folder => Levels::read_folder(Path::new(folder)).map_err(|error| error.to_string())?,
         };
-        let setup = Setup { level: set.level as u8, bots: set.bots as u8, players_min: set.min_players as usize };
+        let setup =
+            Setup { level: set.level as u8, bots: set.bots as u8, players_min: set.min_players as usize };
         Rtype::new(levels, setup).map_err(|error| error.to_string())
     }
 

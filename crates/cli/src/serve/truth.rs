@@ -65,8 +65,7 @@ impl Truth {
             let owner = object.owner().map(|owner| owner.0);
             Witness { id: object.id().0, class: schema.name(), owner, seat, x, y }
         });
-        let line =
-            Line { step: room.step().0, ms: room.now().as_millis_f64(), objects: objects.collect() };
+        let line = Line { step: room.step().0, ms: room.now().as_millis_f64(), objects: objects.collect() };
         let written = serde_json::to_writer(&mut *file, &line)
             .map_err(std::io::Error::from)
             .and_then(|()| file.write_all(b"\n"))

@@ -16,7 +16,9 @@ pub fn broadcast_boarded(name: &str, sink: &mut impl Sink) {
 /// Somebody's connection is lost, or back.
 pub fn broadcast_away(name: &str, is_away: bool, sink: &mut impl Sink) {
     match is_away {
-        true => sink.notify_all(&format!("{name} has lost the connection; the ship waits, and nothing hits it")),
+        true => {
+            sink.notify_all(&format!("{name} has lost the connection; the ship waits, and nothing hits it"))
+        }
         false => sink.notify_all(&format!("{name} is back")),
     }
 }

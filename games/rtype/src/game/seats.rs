@@ -49,7 +49,8 @@ impl Seats {
     pub fn take(&mut self, player: PlayerId) -> Option<usize> {
         let free = |pilot: Pilot| move |seat: &Seat| seat.holder.is_none() && seat.pilot == pilot;
         let mut seats = self.seats.iter();
-        let seat = seats.position(free(Pilot::Nobody)).or_else(|| self.seats.iter().position(free(Pilot::Bot)))?;
+        let seat =
+            seats.position(free(Pilot::Nobody)).or_else(|| self.seats.iter().position(free(Pilot::Bot)))?;
         self.seats[seat].holder = Some(player);
         Some(seat)
     }

@@ -91,10 +91,7 @@ impl Setup {
             players_min: self.players_min,
             countdown: COUNTDOWN,
             late_join: LateJoin::Play,
-            settings: vec![
-                rule(LEVEL, self.level, 1..=levels.len()),
-                rule(BOTS, self.bots, 0..=BOTS_MAX),
-            ],
+            settings: vec![rule(LEVEL, self.level, 1..=levels.len()), rule(BOTS, self.bots, 0..=BOTS_MAX)],
             ..LobbyConfig::default()
         });
     }
