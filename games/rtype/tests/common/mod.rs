@@ -96,9 +96,10 @@ pub fn level(json: &str) -> Levels {
     Levels::new(Levels::parse("test.json", json).unwrap(), Vec::new())
 }
 
-/// A level in which nothing happens.
+/// A level in which nothing happens for ten minutes.
 pub fn empty_level() -> Levels {
-    level(r#"{ "name": "Nothing", "seconds": 600, "endless": true, "waves": [] }"#)
+    let late = r#"{ "at_seconds": 590, "spawns": [ { "kind": "drone" } ] }"#;
+    level(&format!(r#"{{ "name": "Nothing", "seconds": 600, "endless": true, "waves": [ {late} ] }}"#))
 }
 
 impl Field {
