@@ -1,7 +1,7 @@
 //! Whether a client sees what the server has: one number for a whole world at one tick.
 //!
 //! Both sides keep the last 32 states of every object, as the quantized words that snapshots carry. The hash of an object is
-//! taken over its class and the words that were in force at a tick; the hash of a world is the sum of those of its objects, so
+//! taken over its class and those words that everybody is sent, as they were at a tick; the hash of a world is the sum of those of its objects, so
 //! that the order and the names that each side has for them do not matter. Two equal sums mean that every field of every object
 //! was the same, bit for bit, while all of them moved.
 //!
@@ -15,11 +15,13 @@
 //! That works over every transport and in every language, and asks nothing of the server's operator. A game takes part by
 //! having both calls in its protocol ([`ASK`], [`ANSWER`]) and leaving the first to [`answer`].
 
+use netloom_replica::Class;
 use netloom_replica::client::ReplicaClient;
 use netloom_session::client::{Called, ClientError};
 use netloom_session::protocol::ProtocolBuilder;
 use netloom_session::rpc::Callers;
 use netloom_wire::hash::Fnv64;
+use netloom_wire::schema::Audience;
 
 use crate::prelude::*;
 
@@ -73,24 +75,32 @@ pub fn read_answer(called: &Called) -> Option<Vec<(Tick, u64)>> {
 /// The hash of a world as the server has it. What was not there at that tick does not count.
 pub fn of_room(room: &Room, tick: Tick) -> u64 {
     let objects = room.world().iter();
-    let known = objects.filter_map(|object| Some((object.class_id().0, object.words_at(tick)?)));
-    known.fold(0, |sum, (class, words)| sum.wrapping_add(of_object(class, words)))
+    let known =
+        objects.filter_map(|object| Some((object.class_id().0, object.class(), object.words_at(tick)?)));
+    known.fold(0, |sum, (id, class, words)| sum.wrapping_add(of_object(id, class, words)))
 }
 
 /// The hash of a world as a client has it.
 pub fn of_client(objects: &ReplicaClient, tick: Tick) -> u64 {
-    let known = objects.iter().filter_map(|object| Some((object.class(), object.words_at(tick)?)));
-    known.fold(0, |sum, (class, words)| sum.wrapping_add(of_object(class, words)))
+    let known = objects
+        .iter()
+        .filter_map(|object| Some((object.class(), objects.class(object)?, object.words_at(tick)?)));
+    known.fold(0, |sum, (id, class, words)| sum.wrapping_add(of_object(id, class, words)))
 }
 
-fn of_object(class: u8, words: &[i32]) -> u64 {
-    let hash = Fnv64::new().with(&[class]);
-    words.iter().fold(hash, |hash, word| hash.with(&word.to_le_bytes())).value()
+/// Fields that not everybody is sent do not count: whoever is not would have another hash.
+fn of_object(id: u8, class: &Class, words: &[i32]) -> u64 {
+    let public = class.visible(Audience::Public);
+    let fields = class.fields().iter().enumerate().filter(|(index, _)| public >> index & 1 == 1);
+    let words = fields.filter_map(|(_, field)| words.get(field.first..field.first + field.count));
+    let hash = Fnv64::new().with(&[id]);
+    words.flatten().fold(hash, |hash, word| hash.with(&word.to_le_bytes())).value()
 }
 
 #[cfg(test)]
 mod tests {
     use netloom_session::rpc::{RpcId, encode_args};
+    use netloom_wire::schema::{FieldKind, Schema, SyncFlags};
 
     use super::*;
 
@@ -118,10 +128,16 @@ mod tests {
     }
 
     #[test]
-    fn every_word_counts_and_so_does_the_class() {
-        let base = of_object(1, &[1, 2, 3]);
-        assert_ne!(base, of_object(2, &[1, 2, 3]));
-        assert_ne!(base, of_object(1, &[1, 2, 4]));
-        assert_ne!(base, of_object(1, &[2, 1, 3]));
+    fn every_word_that_everybody_is_sent_counts_and_so_does_the_class() {
+        let schema = Schema::builder("thing")
+            .field("a", FieldKind::F32, SyncFlags::PUBLIC_SYNC, 9)
+            .field("b", FieldKind::F32, SyncFlags::PUBLIC_SYNC, 8)
+            .field("c", FieldKind::F32, SyncFlags::OWNER_SYNC, 7);
+        let class = Class::new(schema.build().unwrap()).unwrap();
+        let base = of_object(1, &class, &[1, 2, 3]);
+        assert_ne!(base, of_object(2, &class, &[1, 2, 3]));
+        assert_ne!(base, of_object(1, &class, &[1, 3, 3]));
+        assert_ne!(base, of_object(1, &class, &[2, 1, 3]));
+        assert_eq!(base, of_object(1, &class, &[1, 2, 4]));
     }
 }
