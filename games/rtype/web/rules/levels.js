@@ -175,7 +175,7 @@ const readSpawn = object("struct Spawn", {
   formation: { read: oneOf("formation", FORMATIONS), missing: "line" },
   x: { read: whole("x", 800, 1700), missing: SPAWN_X },
   y: { read: whole("y", 60, 840), missing: HEIGHT >> 1 },
-  spread: { read: whole("spread", -400, 400), missing: 80 },
+  spread: { read: whole("spread", -800, 800), missing: 80 },
   speed: { read: whole("speed", 0, 12), missing: 0 },
   fire_every_steps: { read: whole("fire_every_steps", 0, 600), missing: 0 },
   capsule: { read: flag("capsule"), missing: false },
