@@ -12,7 +12,17 @@ import { BEAM_ENERGY, NOSE, WIDTH } from "./constants.js";
 import { isBoss, traits } from "./enemy.js";
 import { Button, EnemyKind, Power, Weapon } from "./kinds.js";
 import { divideRounded } from "./math.js";
-import { SHIP_HALF_HEIGHT, SHIP_HALF_WIDTH, speedOf, startOf, way, withinX, withinY } from "./ship.js";
+import {
+  SHIP_HALF_HEIGHT,
+  SHIP_HALF_WIDTH,
+  SHIP_SPEED,
+  THRUSTERS_MAX,
+  speedOf,
+  startOf,
+  way,
+  withinX,
+  withinY,
+} from "./ship.js";
 import { debrisHalf, isEnemys, shotHalf } from "./shot.js";
 
 /** @typedef {import("./ship.js").Pilotage} Pilotage */
@@ -33,6 +43,9 @@ const WAYS = [
 ];
 /** Steps ahead at which it looks. */
 const LOOKS_STEPS = [3, 7, 12, 18, 25, 33];
+const LOOK_STEPS_MAX = 33;
+/** Units of a step of the fastest ship. */
+const SPEED_MAX = SHIP_SPEED + THRUSTERS_MAX;
 /** How wide a berth it gives. */
 const BERTH = 14;
 /** What running into something costs when it is immediate, in units of way. */
@@ -41,10 +54,10 @@ const FEAR = 24_000;
 const SIGHT = 640;
 /** Shots below which it fires only at what is right ahead. */
 const AMMO_SPARED = 18;
+/** How far it goes for a capsule: not so far that players never get one. */
+const CAPSULE_REACH = 360;
 /** Steps ahead at which it compares where it gets. */
 const COMPARED_STEPS = 10;
-
-/** What flies, and can be run into. @typedef {{ x: number, y: number, vx: number, vy: number }} Mover */
 
 /**
  * What the ship of a seat presses; nothing if there is none, or it does not fly.
@@ -56,15 +69,16 @@ export function buttons(state, seat) {
   if (ship === null || !ship.flies()) return 0;
   const { pilotage } = ship;
   const goal = wanted(state, ship);
+  outlook.look(state, pilotage);
   let best = 0;
   let costMin = Infinity;
-  for (const pressed of WAYS) {
-    course.set(pilotage, pressed);
-    const away = Math.abs(course.x - goal.x) + 2 * Math.abs(course.y - goal.y);
-    const cost = away + danger(state, pilotage);
+  for (let index = 0; index < WAYS.length; index++) {
+    const dx = afterX(pilotage, WAYS[index], COMPARED_STEPS) - goal.x;
+    const dy = afterY(pilotage, WAYS[index], COMPARED_STEPS) - goal.y;
+    const cost = outlook.costs[index] + Math.abs(dx) + 2 * Math.abs(dy);
     if (cost < costMin) {
       costMin = cost;
-      best = pressed;
+      best = WAYS[index];
     }
   }
   if (shoots(state, pilotage)) best |= Button.SHOOT;
@@ -74,7 +88,7 @@ export function buttons(state, seat) {
 
 /**
  * Answers what the ship of a seat was offered: the drone if it has none, else the shield if that is worn, else
- * thrusters; and the weapon that it has.
+ * thrusters; and the weapon of its seat, so that each bot fights in its own way.
  * @param {State} state
  * @param {number} seat
  */
@@ -87,32 +101,31 @@ export function choose(state, seat) {
     const choice = power.choices.indexOf(ship.pilotage.drone ? missing : Power.Drone);
     state.choosePower(seat, power.id, Math.max(choice, 0));
   }
-  if (weapon !== null) state.chooseWeapon(seat, weapon.id, 0);
+  // Weapons have as many numbers as there are seats.
+  if (weapon !== null) state.chooseWeapon(seat, weapon.id, Math.max(weapon.choices.indexOf(seat), 0));
 }
 
-/** Where a ship gets with the same buttons: looked at for everything that flies, so worked out once, and kept. */
-class Course {
-  /** After `COMPARED_STEPS`. */
-  x = 0;
-  y = 0;
-  /** After each of `LOOKS_STEPS`. */
-  xs = new Int32Array(LOOKS_STEPS.length);
-  ys = new Int32Array(LOOKS_STEPS.length);
-
-  /** @param {Readonly<Pilotage>} ship @param {number} pressed */
-  set(ship, pressed) {
-    const { right, down } = way(pressed);
-    const speed = speedOf(ship.thrusters, right !== 0 && down !== 0);
-    this.x = withinX(ship.x + right * speed * COMPARED_STEPS);
-    this.y = withinY(ship.y + down * speed * COMPARED_STEPS);
-    for (let look = 0; look < LOOKS_STEPS.length; look++) {
-      this.xs[look] = withinX(ship.x + right * speed * LOOKS_STEPS[look]);
-      this.ys[look] = withinY(ship.y + down * speed * LOOKS_STEPS[look]);
-    }
-  }
+/**
+ * Where a ship is after some steps of the same buttons, from the left.
+ * @param {Readonly<Pilotage>} ship
+ * @param {number} pressed
+ * @param {number} steps
+ */
+function afterX(ship, pressed, steps) {
+  const { right, down } = way(pressed);
+  return withinX(ship.x + right * speedOf(ship.thrusters, right !== 0 && down !== 0) * steps);
 }
 
-const course = new Course();
+/**
+ * The same, from the top.
+ * @param {Readonly<Pilotage>} ship
+ * @param {number} pressed
+ * @param {number} steps
+ */
+function afterY(ship, pressed, steps) {
+  const { right, down } = way(pressed);
+  return withinY(ship.y + down * speedOf(ship.thrusters, right !== 0 && down !== 0) * steps);
+}
 
 /**
  * Where it would like to be.
@@ -123,7 +136,8 @@ function wanted(state, { pilotage, offers }) {
   const { seat, x, y } = pilotage;
   if (offers.power === null) {
     for (const capsule of state.capsules) {
-      if (Math.abs(capsule.x - x) + Math.abs(capsule.y - y) < 700) return { x: capsule.x, y: capsule.y };
+      const distance = Math.abs(capsule.x - x) + Math.abs(capsule.y - y);
+      if (distance < CAPSULE_REACH) return { x: capsule.x, y: capsule.y };
     }
   }
   const lane = startOf(seat).y;
@@ -144,46 +158,85 @@ function wanted(state, { pilotage, offers }) {
   return goal;
 }
 
-/**
- * What the course would run into within half a second: the sooner, the dearer.
- * @param {State} state
- * @param {Readonly<Pilotage>} ship
- */
-function danger(state, ship) {
-  let cost = 0;
-  for (const shot of state.shots) {
-    if (!isEnemys(shot)) continue;
-    const { width, height } = shotHalf(shot.kind);
-    cost += fear(ship, shot, width, height);
-  }
-  for (const enemy of state.enemies) {
-    const { halfWidth, halfHeight } = traits(enemy.kind);
-    cost += fear(ship, enemy, halfWidth, halfHeight);
-    if (enemy.kind === EnemyKind.Leviathan && enemy.mood === MOOD_GATHERS) {
-      // What is about to come across the field is a danger all along its height.
-      cost += Math.max(2 * halfHeight - Math.abs(enemy.y + 15 * enemy.vy - course.y), 0) * 20;
+/** What flies, and can be run into. @typedef {{ x: number, y: number, vx: number, vy: number }} Mover */
+
+/** Where each way leads, and what it would run into within half a second: the sooner, the dearer. */
+class Outlook {
+  /** By way. */
+  costs = new Int32Array(WAYS.length);
+  // By way, and in it by look.
+  #xs = new Int32Array(WAYS.length * LOOKS_STEPS.length);
+  #ys = new Int32Array(WAYS.length * LOOKS_STEPS.length);
+
+  /** @param {State} state @param {Readonly<Pilotage>} ship */
+  look(state, ship) {
+    this.costs.fill(0);
+    let place = 0;
+    for (const pressed of WAYS) {
+      for (const steps of LOOKS_STEPS) {
+        this.#xs[place] = afterX(ship, pressed, steps);
+        this.#ys[place] = afterY(ship, pressed, steps);
+        place += 1;
+      }
+    }
+    for (const shot of state.shots) {
+      if (!isEnemys(shot)) continue;
+      const { width, height } = shotHalf(shot.kind);
+      this.#fear(ship, shot, width, height);
+    }
+    for (const enemy of state.enemies) {
+      const { halfWidth, halfHeight } = traits(enemy.kind);
+      this.#fear(ship, enemy, halfWidth, halfHeight);
+      if (enemy.kind === EnemyKind.Leviathan && enemy.mood === MOOD_GATHERS) {
+        this.#clearTheWay(ship, enemy.y + 15 * enemy.vy, halfHeight);
+      }
+    }
+    for (const debris of state.debris) {
+      const half = debrisHalf(debris);
+      this.#fear(ship, debris, half, half);
     }
   }
-  for (const debris of state.debris) {
-    const half = debrisHalf(debris);
-    cost += fear(ship, debris, half, half);
+
+  /** @param {Readonly<Pilotage>} ship @param {Mover} mover @param {number} halfWidth @param {number} halfHeight */
+  #fear(ship, mover, halfWidth, halfHeight) {
+    const reachX = halfWidth + SHIP_HALF_WIDTH + BERTH + Math.abs(mover.vx) * 2;
+    const reachY = halfHeight + SHIP_HALF_HEIGHT + BERTH;
+    const distance = Math.abs(mover.x - ship.x);
+    if (distance > SIGHT + halfWidth) return;
+    // Only to save time: it cannot get there while it is looked at.
+    if (distance > reachX + LOOK_STEPS_MAX * (Math.abs(mover.vx) + SPEED_MAX)) return;
+    for (let index = 0; index < WAYS.length; index++) {
+      this.costs[index] += this.#cost(index * LOOKS_STEPS.length, mover, reachX, reachY);
+    }
   }
-  return cost;
+
+  /** @param {number} place @param {Mover} mover @param {number} reachX @param {number} reachY */
+  #cost(place, mover, reachX, reachY) {
+    for (let look = 0; look < LOOKS_STEPS.length; look++) {
+      const steps = LOOKS_STEPS[look];
+      const dx = Math.abs(mover.x + mover.vx * steps - this.#xs[place + look]);
+      const dy = Math.abs(mover.y + mover.vy * steps - this.#ys[place + look]);
+      if (dx < reachX && dy < reachY) return divideRounded(FEAR, steps + 4);
+    }
+    return 0;
+  }
+
+  /**
+   * What is about to come across the field is a danger all along its height.
+   * @param {Readonly<Pilotage>} ship
+   * @param {number} chargeY
+   * @param {number} halfHeight
+   */
+  #clearTheWay(ship, chargeY, halfHeight) {
+    for (let index = 0; index < WAYS.length; index++) {
+      const y = afterY(ship, WAYS[index], COMPARED_STEPS);
+      this.costs[index] += Math.max(2 * halfHeight - Math.abs(chargeY - y), 0) * 20;
+    }
+  }
 }
 
-/** @param {Readonly<Pilotage>} ship @param {Mover} mover @param {number} halfWidth @param {number} halfHeight */
-function fear(ship, mover, halfWidth, halfHeight) {
-  if (Math.abs(mover.x - ship.x) > SIGHT + halfWidth) return 0;
-  const reachX = halfWidth + SHIP_HALF_WIDTH + BERTH + Math.abs(mover.vx) * 2;
-  const reachY = halfHeight + SHIP_HALF_HEIGHT + BERTH;
-  for (let look = 0; look < LOOKS_STEPS.length; look++) {
-    const steps = LOOKS_STEPS[look];
-    const dx = Math.abs(mover.x + mover.vx * steps - course.xs[look]);
-    const dy = Math.abs(mover.y + mover.vy * steps - course.ys[look]);
-    if (dx < reachX && dy < reachY) return divideRounded(FEAR, steps + 4);
-  }
-  return 0;
-}
+/** Made once: each look begins anew. */
+const outlook = new Outlook();
 
 /** @param {State} state @param {Readonly<Pilotage>} ship */
 function shoots(state, ship) {

@@ -29,4 +29,4 @@ export const SHIP_SHOTS_MAX = 96;
 /** Capsules at a time. */
 export const CAPSULES_MAX = 8;
 /** Debris at a time. */
-export const DEBRIS_MAX = 32;
+export const DEBRIS_MAX = 40;

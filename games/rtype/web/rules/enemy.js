@@ -6,7 +6,7 @@
  */
 
 import { leviathan, warden } from "./boss.js";
-import { WIDTH } from "./constants.js";
+import { HEIGHT, WIDTH } from "./constants.js";
 import { EnemyKind, ShotKind } from "./kinds.js";
 import { aim } from "./math.js";
 
@@ -70,8 +70,8 @@ const TRAITS = [
   traitsOf(30, 30, 40, 300, 2, 90),
   traitsOf(36, 20, 24, 250, 5, 0),
   traitsOf(90, 52, 200, 1000, 3, 0),
-  traitsOf(100, 130, 1400, 5000, 4, 0),
-  traitsOf(150, 100, 2000, 10000, 4, 0),
+  traitsOf(100, 130, 3400, 5000, 4, 0),
+  traitsOf(150, 100, 5000, 10000, 4, 0),
 ];
 
 /**
@@ -232,7 +232,8 @@ function carry(state, enemy) {
 
 /** @param {State} state @param {Enemy} enemy */
 function fireAtTimes(state, enemy) {
-  if (enemy.fireEvery === 0 || enemy.x > WIDTH) return;
+  const isSeen = enemy.x >= 0 && enemy.x <= WIDTH && enemy.y >= 0 && enemy.y <= HEIGHT;
+  if (enemy.fireEvery === 0 || !isSeen) return;
   enemy.fireIn -= 1;
   if (enemy.kind === EnemyKind.Turret) {
     enemy.mood = enemy.fireIn <= TURRET_WARNING_STEPS ? MOOD_WARNING : MOOD_CALM;

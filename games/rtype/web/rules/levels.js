@@ -186,7 +186,7 @@ const readWave = object("struct Wave", {
   spawns: { read: list("spawns", SPAWNS_MAX, (value) => new Spawn(readSpawn(value))) },
 });
 
-const readWritten = object("struct Written", {
+const readWritten = object("a level, with at least `name`, `seconds` and `waves`", {
   name: { read: text("name", 40) },
   seconds: { read: whole("seconds", 1, 600) },
   boss: { read: oneOf("boss", BOSSES), missing: null },
@@ -208,13 +208,14 @@ function readLevel(value) {
     throw new Misfit("`boss`: an endless level has no end for one to wait at");
   }
   level.waves.forEach(({ atSeconds, spawns }, index) => {
+    const number = index + 1;
     if (index > 0 && atSeconds <= level.waves[index - 1].atSeconds) {
-      throw new Misfit(`\`waves\`: wave ${index + 1} must be later than the one before`);
+      throw new Misfit(`\`at_seconds\` of wave ${number} must be later than that of the wave before`);
     }
     for (const spawn of spawns) {
       for (let member = 0; member < spawn.count; member++) {
         if (atSeconds * STEPS_PER_SECOND + spawn.stepOf(member) >= level.steps()) {
-          throw new Misfit(`\`seconds\`: wave ${index + 1} is still coming when the waves are over`);
+          throw new Misfit(`\`seconds\`: wave ${number} is still coming when the waves are over`);
         }
       }
     }

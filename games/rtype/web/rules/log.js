@@ -1,7 +1,7 @@
 /**
  * Games played by chance, the same ones in every language: what holds two implementations of the rules to each other.
  *
- * A log is a seed and a number of steps. Out of the seed come the level, who plays, what each presses and for how long, who
+ * A log is a seed and a number of steps. Out of the seed come the level, who plays with what, what each presses and for how long, who
  * comes and leaves, and answers to offers, right ones and wrong ones. Some seats are flown by bots, so that a log gets
  * beyond the first wave. Every beam hits what is in front of it now.
  */
@@ -33,7 +33,7 @@ export class Log {
     const present = this.#random(15) + 1;
     this.#bots = this.#random(16);
     for (let seat = 0; seat < SEATS; seat++) {
-      if (present & (1 << seat)) this.state.addShip(seat);
+      if (present & (1 << seat)) this.#addShip(seat);
     }
   }
 
@@ -44,7 +44,7 @@ export class Log {
   step(levels) {
     if (this.#random(400) === 0) {
       const seat = this.#random(SEATS);
-      if (this.state.ships[seat] === null) this.state.addShip(seat);
+      if (this.state.ships[seat] === null) this.#addShip(seat);
       else this.state.removeShip(seat);
     }
     for (let seat = 0; seat < SEATS; seat++) {
@@ -56,6 +56,22 @@ export class Log {
     this.state.advance(levels, this.#pressed);
     this.#strike();
     this.#choose();
+  }
+
+  /**
+   * A ship that may have had its upgrades already: few logs would come to the higher ones.
+   * @param {number} seat
+   */
+  #addShip(seat) {
+    this.state.addShip(seat);
+    const upgrades = {
+      weapon: this.#random(4),
+      weaponLevel: 1 + this.#random(3),
+      thrusters: this.#random(4),
+      drone: this.#random(2) === 1,
+    };
+    const ship = this.state.ships[seat];
+    if (ship !== null) Object.assign(ship.pilotage, upgrades);
   }
 
   #strike() {

@@ -29,7 +29,7 @@ const AMMO_OF_CAPSULE = 25;
 const WEAPON_MARK = 2500;
 const OFFER_ID_MAX = 0xffff;
 
-const ALL_WEAPONS = Object.values(Weapon).length;
+const ALL_WEAPONS = Object.keys(Weapon).length;
 
 /**
  * Something to choose from.

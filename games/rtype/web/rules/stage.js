@@ -124,7 +124,7 @@ function sendBoss(state, kind) {
   state.enemies.length = 0;
   const boss = state.addEnemy(kind, SPAWN_X + 130, HEIGHT >> 1);
   if (boss === null) return;
-  boss.health = ((boss.health * (Math.max(ships, 1) + 1)) / 2) | 0;
+  boss.health = ((boss.health * (2 * Math.max(ships, 1) + 1)) / 3) | 0;
   boss.healthMax = boss.health;
   state.events.push({ type: "BossSpawned", id: boss.id, kind });
 }
