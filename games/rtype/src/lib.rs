@@ -3,7 +3,9 @@
 //! ```text
 //!   rules       what happens in a step, in integers: no network, no clock, the same in Rust and in JavaScript
 //!   protocol    what clients see of it, and what they can ask for
+//!   classic     the same game over the classic protocol, for clients that know nothing of Netloom
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod classic;
 pub mod protocol;
