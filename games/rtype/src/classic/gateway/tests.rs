@@ -177,7 +177,7 @@ fn a_lost_start_is_said_again_until_the_client_steers() {
     rig.frame();
     rig.say(one, ToServer::Ready, Some(tokens[0]));
     rig.say(two, ToServer::Ready, Some(tokens[1]));
-    let mut starts = |rig: &mut Rig<_>, to| -> usize {
+    let starts = |rig: &mut Rig<_>, to| -> usize {
         (0..60)
             .map(|_| opcodes(&rig.frame(), to).iter().filter(|code| **code == opcode::GAME_START).count())
             .sum()
