@@ -9,3 +9,4 @@
 
 pub mod classic;
 pub mod protocol;
+pub mod rules;
