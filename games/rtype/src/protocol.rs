@@ -6,6 +6,7 @@
 
 use netloom::prelude::*;
 use netloom::session::rpc::{Callers, Delivery};
+use netloom::world_hash;
 
 pub use crate::rules::{BEAM_ENERGY, EnemyKind, NO_SEAT, Phase, Power, ShotKind, Weapon, buttons};
 
@@ -222,7 +223,7 @@ pub fn protocol() -> Protocol {
         tells::BEAM_HITS,
     ]
     .into_iter()
-    .fold(builder, |builder, name| builder.rpc(name, tell))
+    .fold(world_hash::with_calls(builder), |builder, name| builder.rpc(name, tell))
     .build()
     .expect("the classes of this file are well formed: there is a test")
 }

@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use netloom::prelude::*;
 use netloom::transport::link::LinkConfig;
+use netloom::world_hash;
 
 use super::behaviour::{Behaviour, Will};
 use super::stage::{Phase, Stage};
 use crate::config::Config;
-use crate::games::{Playable, world_hash};
+use crate::games::{self, Playable};
 
 /// How many ticks after the last that is compared a bot waits for what is still on its way.
 const LATE_TICKS: u32 = 4;
@@ -65,6 +66,8 @@ pub struct Bot<'a, P: Playable> {
     /// When to leave.
     leave: Option<Instant>,
     is_seated: bool,
+    /// Whether the lobby asked if it is ready.
+    was_asked: bool,
     is_leaving: bool,
     newest: Option<Tick>,
     fastest: Fastest,
@@ -87,6 +90,7 @@ impl<'a, P: Playable> Bot<'a, P> {
             start: Some(start),
             leave: None,
             is_seated: false,
+            was_asked: false,
             is_leaving: false,
             newest: None,
             fastest: Fastest::default(),
@@ -140,6 +144,7 @@ impl<'a, P: Playable> Bot<'a, P> {
         client.tick()?;
         self.handle_events(now);
         let Some(client) = &mut self.client else { return Ok(()) };
+        games::get_ready(client, &mut self.was_asked);
         while let Some(step) = client.poll_step() {
             client.push_input(step, P::act(self.will.step()))?;
         }

@@ -26,7 +26,7 @@ pub(super) mod whole {
         every_steps: 1..=600;
         x: 800..=1700;
         y: 60..=840;
-        spread: -400..=400;
+        spread: -800..=800;
         speed: 0..=12;
         fire_every_steps: 0..=600;
         at_seconds: 0..=600;

@@ -15,12 +15,13 @@
 //! That works over every transport and in every language, and asks nothing of the server's operator. A game takes part by
 //! having both calls in its protocol ([`ASK`], [`ANSWER`]) and leaving the first to [`answer`].
 
-use netloom::prelude::*;
-use netloom::replica::client::ReplicaClient;
-use netloom::session::client::{Called, ClientError};
-use netloom::session::protocol::ProtocolBuilder;
-use netloom::session::rpc::Callers;
-use netloom::wire::hash::Fnv64;
+use netloom_replica::client::ReplicaClient;
+use netloom_session::client::{Called, ClientError};
+use netloom_session::protocol::ProtocolBuilder;
+use netloom_session::rpc::Callers;
+use netloom_wire::hash::Fnv64;
+
+use crate::prelude::*;
 
 /// Ticks that are asked for at once. Their hashes fit into a notice, and both sides remember them all for a second.
 pub const TICKS: u32 = 12;
@@ -89,13 +90,11 @@ fn of_object(class: u8, words: &[i32]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use netloom::session::rpc::{RpcId, encode_args};
+    use netloom_session::rpc::{RpcId, encode_args};
 
     use super::*;
 
-    fn called(name: &str, args: &impl serde::Serialize) -> Called {
-        let mut bytes = Vec::new();
-        encode_args(args, &mut bytes).unwrap();
+    fn called(name: &str, args: Vec<u8>) -> Called {
         Called {
             id: RpcId(0),
             name: name.into(),
@@ -103,16 +102,19 @@ mod tests {
             object: None,
             tick: None,
             late: Micros::ZERO,
-            args: bytes.into(),
+            args: args.into(),
         }
     }
 
     #[test]
     fn an_answer_names_the_ticks_that_were_asked_for_and_nothing_else_is_one() {
-        let hashes = read_answer(&called(ANSWER, &(u32::MAX, [u64::MAX, 10])));
-        assert_eq!(hashes, Some(vec![(Tick(u32::MAX), u64::MAX), (Tick(0), 10)]));
-        assert_eq!(read_answer(&called(ASK, &(7, [1, 2]))), None);
-        assert_eq!(read_answer(&called(ANSWER, &("7", "zz"))), None);
+        let (mut hashes, mut words) = (Vec::new(), Vec::new());
+        encode_args(&(u32::MAX, [u64::MAX, 10]), &mut hashes).unwrap();
+        encode_args(&("7", "zz"), &mut words).unwrap();
+        let told = read_answer(&called(ANSWER, hashes.clone()));
+        assert_eq!(told, Some(vec![(Tick(u32::MAX), u64::MAX), (Tick(0), 10)]));
+        assert_eq!(read_answer(&called(ASK, hashes)), None);
+        assert_eq!(read_answer(&called(ANSWER, words)), None);
     }
 
     #[test]
