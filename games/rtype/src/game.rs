@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use netloom::prelude::*;
 use netloom::replica::server::rewind::{HitModel, HitPart, ModelId, PartId, PastView, Shape};
-use netloom::world_hash;
+use netloom::world_hash::{self, Recorder};
 
 use crate::broadcast::entity::EntityBroadcaster;
 use crate::broadcast::game::Beam;
@@ -40,6 +40,7 @@ pub struct Rtype {
     /// Players whose beams are judged by the present.
     uncompensated: BTreeSet<PlayerId>,
     silhouette: Option<ModelId>,
+    hashes: Recorder,
 }
 
 /// A game that goes on.
@@ -60,7 +61,14 @@ impl Rtype {
     /// The game with these levels.
     pub fn new(levels: Levels, setup: Setup) -> Result<Rtype, SetupError> {
         setup.check(&levels)?;
-        Ok(Rtype { levels, setup, play: None, uncompensated: BTreeSet::new(), silhouette: None })
+        Ok(Rtype {
+            levels,
+            setup,
+            play: None,
+            uncompensated: BTreeSet::new(),
+            silhouette: None,
+            hashes: Recorder::default(),
+        })
     }
 
     /// Makes a room fit for the game: seats, rates, the lobby, the past. Everything else of it is as it was.
@@ -166,6 +174,7 @@ impl Game for Rtype {
     }
 
     fn step(&mut self, room: &mut Room) {
+        self.hashes.record(room);
         let Some(play) = &mut self.play else { return };
         play.press();
         play.state.step(&self.levels, &play.pressed);
@@ -197,7 +206,7 @@ impl Game for Rtype {
                 };
                 Ok(())
             }
-            world_hash::ASK => world_hash::answer(room, from, call),
+            world_hash::ASK => self.hashes.answer(room, from, call),
             _ => Err(CallRefused::UNHANDLED),
         }
     }
