@@ -49,6 +49,8 @@ pub struct NetloomPilot {
     scene: Scene,
     stick: Stick,
     tracks: Tracks,
+    /// To be told to the lobby, once there is one.
+    wants_to_begin: bool,
     /// Offers that were answered, powers and weapons: whoever repeats an answer is not refused for it.
     answered: [u16; 2],
     refused: Option<u8>,
@@ -62,8 +64,19 @@ impl NetloomPilot {
             scene: Scene::default(),
             stick: Stick::default(),
             tracks: Tracks::default(),
+            wants_to_begin: false,
             answered: [0; 2],
             refused: None,
+        }
+    }
+
+    fn tell_lobby(&mut self) {
+        let Some(lobby) = self.scene.lobby else { return };
+        if std::mem::take(&mut self.wants_to_begin)
+            && !lobby.your_ready
+            && let Err(error) = self.client.lobby(LobbyCommand::Ready(true))
+        {
+            tracing::debug!(%error, "nobody hears that a classic player is ready");
         }
     }
 
@@ -159,6 +172,7 @@ impl Pilot for NetloomPilot {
                 tracing::debug!(%error, "an input has no step");
             }
         }
+        self.tell_lobby();
         self.client.send().map_err(failed)?;
         look::refresh(&self.client, &mut self.tracks, &mut self.scene);
         Ok(())
@@ -173,12 +187,7 @@ impl Pilot for NetloomPilot {
     }
 
     fn ready(&mut self) {
-        // Whoever has no seat yet says it again.
-        if self.scene.lobby.is_some_and(|lobby| !lobby.your_ready)
-            && let Err(error) = self.client.lobby(LobbyCommand::Ready(true))
-        {
-            tracing::debug!(%error, "nobody hears that a classic player is ready");
-        }
+        self.wants_to_begin = true;
     }
 
     fn choose_power(&mut self, choice: Choice) -> bool {
