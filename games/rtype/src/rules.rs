@@ -32,7 +32,7 @@ mod stage;
 mod weapons;
 
 pub use boss::{MOOD_ARRIVES, MOOD_CALLS, MOOD_GATHERS, MOOD_RETURNS, MOOD_STEADY, MOOD_WORST};
-pub use collide::beam_crosses;
+pub use collide::{beam_crosses, beam_stops};
 pub use enemy::{Enemy, MOOD_CALM, MOOD_RUSH, MOOD_WARNING, Traits, is_boss, traits};
 pub use event::Event;
 pub use kinds::{EnemyKind, Phase, Power, ShotKind, Weapon, buttons};
