@@ -16,6 +16,7 @@
 //! What comes into being in a step is there at its end, and moves from the next one on. A beam is only announced
 //! ([`Event::Beam`]): whoever runs the game says what it hit ([`State::strike`]), by what its player saw or by what is.
 
+mod boss;
 pub mod bot;
 mod collide;
 mod enemy;
