@@ -111,6 +111,8 @@ pub struct RtypeSection {
     pub level: i64,
     pub bots: i64,
     pub min_players: i64,
+    pub classic: String,
+    pub classic_trust_loopback: bool,
 }
 
 /// What `netloom connect` and `netloom bots` are like.
@@ -216,7 +218,14 @@ impl Default for ReplicationSection {
 
 impl Default for RtypeSection {
     fn default() -> RtypeSection {
-        RtypeSection { levels: String::new(), level: 1, bots: 0, min_players: 1 }
+        RtypeSection {
+            levels: String::new(),
+            level: 1,
+            bots: 0,
+            min_players: 1,
+            classic: String::new(),
+            classic_trust_loopback: false,
+        }
     }
 }
 
