@@ -111,6 +111,12 @@ export class Client extends Emitter {
     return this.#session.seat?.stepsPerSecond ?? null;
   }
 
+  /** The server's step that is shown, with a fraction, counted as the steps of inputs; null before the first. */
+  get shownStep() {
+    const { seat } = this.#session;
+    return seat === null || seat.viewTime === null ? null : (seat.viewTime * seat.stepsPerSecond) / 1e6;
+  }
+
   /** How much of the world is here of what there was when this client joined: 0 to 1. */
   get progress() {
     return this.#session.seat?.progress ?? 0;
@@ -169,6 +175,15 @@ export class Client extends Emitter {
   setInterpolationDelay(ms) {
     within("the interpolation delay", ms, 50, 500);
     this.#session.setDelay(ms * 1_000);
+  }
+
+  /**
+   * Whether motion is shown smoothly, a little late (as from the beginning), or just as it arrives: to show
+   * what the difference is.
+   * @param {boolean} [isWanted]
+   */
+  setInterpolation(isWanted = true) {
+    this.#session.setInterpolation(isWanted);
   }
 
   /**

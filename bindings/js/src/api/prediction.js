@@ -4,7 +4,7 @@
  * It begins when an own object of the kind appears, and starts anew with each new one. Every input moves it
  * at once, by the step that the server makes as well; when the server's word arrives, the predictor compares,
  * and what differs is run again from there. What is compared is every field that the owner is sent in
- * snapshots, as finely as it is sent.
+ * snapshots, as finely as it is sent. Prediction can be switched off and on again, to feel the difference.
  */
 
 import { Predictor } from "../replica/predict/predict.js";
@@ -37,6 +37,7 @@ export class Prediction {
    *   of that state
    */
   #told = null;
+  #isEnabled = true;
   #session;
   #scene;
   #kind;
@@ -75,6 +76,17 @@ export class Prediction {
   /** Its fields now, ahead of the server; null if there is none. */
   get state() {
     return this.#own?.state ?? null;
+  }
+
+  /** Whether anything is predicted at all. */
+  get isEnabled() {
+    return this.#isEnabled;
+  }
+
+  /** The own object moves at once, or like all others: as the server tells. @param {boolean} [isWanted] */
+  enable(isWanted = true) {
+    if (!isWanted) this.reset();
+    this.#isEnabled = isWanted;
   }
 
   /** How often the server disagreed. */
@@ -136,6 +148,7 @@ export class Prediction {
 
   /** The object that is predicted, if it is still there and this player's, or one to begin with. */
   #find() {
+    if (!this.#isEnabled) return null;
     const isOwn = (/** @type {import("./object.js").NetObject} */ object) => object.isOwn && object.isInSight;
     if (this.#object !== null && isOwn(this.#object)) return this.#object;
     for (const object of this.#scene.values())
