@@ -42,6 +42,7 @@ export class Prediction {
   #scene;
   #kind;
   #stepper;
+  #recent;
 
   /**
    * @param {import("../session/client.js").SessionClient} session
@@ -49,8 +50,9 @@ export class Prediction {
    * @param {import("../session/protocol.js").Protocol} protocol
    * @param {string} kindName
    * @param {(state: State, input: any) => void} step
+   * @param {readonly { step: number, input: any }[]} recent what the player did of late, the newest last
    */
-  constructor(session, scene, protocol, kindName, step) {
+  constructor(session, scene, protocol, kindName, step, recent) {
     const kind = protocol.kinds.find(({ name }) => name === kindName);
     if (kind === undefined) {
       const known = protocol.kinds.map(({ name }) => name).join(", ");
@@ -62,6 +64,7 @@ export class Prediction {
     this.#session = session;
     this.#scene = scene;
     this.#kind = kind;
+    this.#recent = recent;
     this.#stepper = {
       step: (/** @type {State} */ state, /** @type {any} */ input) => stepped(step, state, input),
       describe: (/** @type {State} */ state, /** @type {Fields} */ fields) => describe(kind, state, fields),
@@ -135,6 +138,9 @@ export class Prediction {
     if (this.#own === null) {
       const config = { stepsPerSecond: this.#session.seat?.stepsPerSecond, silenceUs: SILENCE_US };
       this.#own = new Predictor(this.#stepper, step, object.values(), config);
+      // What is on its way to the server counts already.
+      for (const done of this.#recent)
+        if (isNewer(done.step, this.#own.newest)) this.#own.applyLocal(done.step, done.input);
       this.#object = object;
       this.#scene.predicted.set(object.alias, this);
     } else if (this.#told === null || isNewer(step, this.#told.step)) {
