@@ -28,7 +28,8 @@ fn main() {
     let mut files = Vec::new();
     let pages = here.join("pages");
     collect(&pages, "", &[], &mut files);
-    collect(&here.join("../../games/rtype/web"), "/rtype", &[], &mut files);
+    let tools = ["test", "package.json", "tsconfig.json"];
+    collect(&here.join("../../games/rtype/web"), "/rtype", &tools, &mut files);
     collect(&here.join("../../games/rtype/levels"), "/rtype/levels", &[], &mut files);
     collect(&here.join("../../bindings/js/src"), "/netloom", &["node"], &mut files);
     files.retain(|(path, _)| !path.ends_with(".html"));
