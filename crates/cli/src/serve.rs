@@ -2,6 +2,7 @@
 
 mod metrics;
 mod pages;
+pub mod truth;
 mod web;
 
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use crate::games::{self, Entry};
 use crate::signals::Signals;
 use crate::{log, out};
 use metrics::Metrics;
+use truth::Truth;
 use web::Web;
 
 const AFTER_HELP: &str = "\
@@ -25,17 +27,29 @@ Examples:
   netloom serve --http \"\" --no-webtransport                             no browsers
   netloom serve --certificate fullchain.pem --key privkey.pem           a certificate that browsers know
   netloom serve --config netloom.toml --rooms 4 --json
+  netloom serve --levels my-levels --level 2                            levels of your own
+  netloom serve --game cubes                                            another game
 
 The file's settings, and their defaults: netloom config --default. Flags go before the environment, that before the file.
+--truth FILE writes a line of JSON for every step of the first room, for tests and tools that compare what was shown with what was:
+  {\"step\":1200,\"ms\":20003.25,\"objects\":[{\"id\":7,\"class\":\"Ship\",\"owner\":1,\"seat\":0,\"x\":312,\"y\":450}, …]}
+ms is the server's time, x and y are in hundredths of a metre, owner is the player and null for nobody; seat only where there is one.
+
 SIGINT or SIGTERM stop the server: players are told, then it ends with status 0. A second signal ends it at once.";
 
 /// What to serve.
 #[derive(Debug, Default, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct ServeArgs {
-    /// The game [default: cubes]
+    /// The game: rtype or cubes [default: rtype]
     #[arg(long, value_name = "NAME")]
     game: Option<String>,
+    /// The folder with the levels of rtype, files of JSON [default: those of this program]
+    #[arg(long, value_name = "DIR")]
+    levels: Option<String>,
+    /// The level that the lobby of rtype suggests [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=255))]
+    level: Option<i64>,
     /// A file with settings
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -72,6 +86,9 @@ pub struct ServeArgs {
     /// Log lines of JSON
     #[arg(long)]
     json: bool,
+    /// Write what happens in the first room to a file, step by step
+    #[arg(long, value_name = "FILE")]
+    truth: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -84,7 +101,9 @@ impl ServeArgs {
     /// The settings, with these flags instead.
     fn settings(&self) -> Result<Config, String> {
         let mut config = Config::load(self.config.as_deref())?;
-        let (server, log) = (&mut config.server, &mut config.log);
+        let Config { server, log, rtype, .. } = &mut config;
+        rtype.levels = self.levels.clone().unwrap_or(std::mem::take(&mut rtype.levels));
+        rtype.level = self.level.unwrap_or(rtype.level);
         server.game = self.game.clone().unwrap_or(std::mem::take(&mut server.game));
         server.rooms = self.rooms.unwrap_or(server.rooms);
         server.metrics = self.metrics.clone().unwrap_or(std::mem::take(&mut server.metrics));
@@ -105,6 +124,8 @@ impl ServeArgs {
             Some(DriverArg::Dual) => server.driver = String::from("dual"),
             None => {}
         }
+        games::find(&config.server.game)?;
+        config.check_game()?;
         Ok(config)
     }
 }
@@ -115,7 +136,8 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, String> {
     let game = games::find(&config.server.game)?;
     log::start(config.log_level(), config.log.json);
     let signals = Signals::watch()?;
-    let mut server = build(&config, game)?;
+    let truth = args.truth.as_deref().map(Truth::create).transpose()?;
+    let mut server = build(&config, game, truth)?;
     let metrics = match &*config.server.metrics {
         "" => None,
         address => Some(Metrics::start(address, server.stats())?),
@@ -136,14 +158,13 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn build(config: &Config, game: Entry) -> Result<Server, String> {
+fn build(config: &Config, game: Entry, mut truth: Option<Truth>) -> Result<Server, String> {
     let builder = Server::builder((game.protocol)())
         .config(config.server_config())
         .websocket(config.websocket())
         .driver(config.driver());
-    let builder = (0..config.server.rooms).fold(builder, |builder, number| {
-        (game.add_room)(builder, config.room_config(number), config.room.things as u16)
-    });
+    let builder = (0..config.server.rooms)
+        .try_fold(builder, |builder, number| (game.add_room)(builder, config, number, truth.take()))?;
     let web = Web::new((game.protocol)());
     let answers = web.clone();
     let builder = builder.http(move |request| answers.answer(request));
@@ -175,10 +196,13 @@ fn greet(config: &Config, game: Entry, server: &Server, metrics: Option<&Metrics
         1 => String::from("1 room"),
         rooms => format!("{rooms} rooms"),
     };
-    out::line(format_args!(
-        "Netloom serves {}: {}.\n{rooms} for {} players each, {} steps and {} snapshots a second.\n",
-        game.name, game.about, config.room.max_clients, config.room.tick_rate, config.room.send_rate
-    ));
+    out::line(format_args!("Netloom serves {}: {}.", game.name, game.about));
+    if let Some(room) = server.session().rooms().next().map(|room| room.config()) {
+        out::line(format_args!(
+            "{rooms} for {} players each, {} steps and {} snapshots a second.\n",
+            room.players_max, room.steps_per_second, room.sends_per_second
+        ));
+    }
     for address in server.local_addresses() {
         out::line(format_args!("  listening   {address}"));
     }
@@ -191,11 +215,16 @@ fn greet(config: &Config, game: Entry, server: &Server, metrics: Option<&Metrics
     }
     if let Some(page) = server.local_addresses().iter().find(|at| at.scheme == Scheme::WebSocket) {
         let page = reachable(page);
-        out::line(format_args!("\nIn a browser:\n\n  http://{}/", page.trim_start_matches("ws://")));
+        let page = page.trim_start_matches("ws://");
+        out::line(format_args!("\nTo play, open this in a browser:\n\n  http://{page}/"));
     }
     if let Some(near) = server.local_addresses().iter().map(reachable).next() {
-        out::line(format_args!("\nIn another terminal:\n\n  netloom connect {near}"));
-        out::line(format_args!("  netloom bots {near} --count 200 --duration 20"));
+        let (game, bots) = match game.name {
+            games::DEFAULT => (String::new(), game.limits.players_max),
+            other => (format!(" --game {other}"), 200),
+        };
+        out::line(format_args!("\nOr in another terminal:\n\n  netloom connect {near}{game}"));
+        out::line(format_args!("  netloom bots {near}{game} --count {bots} --duration 20"));
     }
     if let Some(metrics) = metrics {
         out::line(format_args!("  netloom top {}", metrics.address()));

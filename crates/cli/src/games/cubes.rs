@@ -6,14 +6,18 @@
 use std::collections::BTreeMap;
 
 use netloom::prelude::*;
+use netloom::world_hash;
 
-use super::{Dot, DotKind, Playable, Steering, world_hash};
+use super::{Dot, DotKind, Limits, Playable, Steering};
+use crate::config::Config;
 
 /// Half the length of the yard, in metres.
 pub const YARD_METRES: f32 = 100.0;
 /// Steps after a dash before the next: two seconds.
 pub const DASH_REST_STEPS: u8 = 120;
 
+/// A game between friends has 16; this one is to be tried with many.
+const PLAYERS_MAX: usize = 256;
 const WALK_METRES_PER_STEP: f32 = 4.0 / 60.0;
 const DASH_METRES: f32 = 3.0;
 const CUBE_METRES_PER_SECOND: f32 = 2.0;
@@ -224,6 +228,8 @@ fn about_vertical(angle: f32) -> [f32; 4] {
 impl Playable for Cubes {
     const NAME: &'static str = "cubes";
     const ABOUT: &'static str = "cubes wander about a yard, and you walk among them";
+    const LIMITS: Limits = Limits { players_max: u16::MAX as usize, steps_per_second: None };
+    const PROFILE: Profile = Profile::Small;
     type Act = Act;
     type Move = Walk;
 
@@ -234,8 +240,14 @@ impl Playable for Cubes {
             .expect("the classes of this file are well formed: there is a test")
     }
 
-    fn with_things(things: u16) -> Cubes {
-        Cubes { cubes: things, wanderers: Vec::new(), walkers: BTreeMap::new() }
+    fn open(config: &Config) -> Result<Cubes, String> {
+        // The settings were checked.
+        let cubes = config.room.things as u16;
+        Ok(Cubes { cubes, wanderers: Vec::new(), walkers: BTreeMap::new() })
+    }
+
+    fn furnish(&self, room: &mut RoomConfig) {
+        room.players_max = PLAYERS_MAX;
     }
 
     fn act(steering: Steering) -> Act {
