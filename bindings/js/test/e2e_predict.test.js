@@ -104,6 +104,7 @@ test("without prediction the own object waits for the server; without interpolat
     client.update();
     const told = () => walker.get("at")[0];
     assert.ok(walker.position[0] > told(), "ahead of what was told");
+    assert.ok(Number(client.ownStep) > Number(client.shownStep), "and of everything else that is shown");
     own.enable(false);
     assert.deepEqual([own.isEnabled, own.object, own.state], [false, null, null]);
     client.update();

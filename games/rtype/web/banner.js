@@ -44,6 +44,7 @@ export class Banner {
     if (this.#title.textContent !== title) this.#title.textContent = title;
     if (this.#words.textContent !== words) this.#words.textContent = words;
     const isEmpty = title === "" && words === "";
-    if (this.#element.classList.contains("empty") !== isEmpty) this.#element.classList.toggle("empty", isEmpty);
+    if (this.#element.classList.contains("empty") !== isEmpty)
+      this.#element.classList.toggle("empty", isEmpty);
   }
 }

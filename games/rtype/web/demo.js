@@ -49,7 +49,7 @@ export class Demo {
     const files = await Promise.all(
       LEVELS.map(async (name) => {
         const answer = await fetch(`/rtype/levels/${name}.json`);
-        return rules.Level.parse(`${name}.json`, await answer.text());
+        return rules.Levels.parse(`${name}.json`, await answer.text());
       }),
     );
     this.#levels = new rules.Levels(files);
@@ -70,7 +70,7 @@ export class Demo {
     if (this.#state === null || this.#overSteps > OVER_STEPS) this.#begin(this.#rules, this.#levels);
     const state = /** @type {State} */ (this.#state);
     for (let seat = 0; seat < SEATS; seat++) this.#buttons[seat] = this.#rules.bot.buttons(state, seat);
-    state.step(this.#levels, this.#buttons);
+    state.advance(this.#levels, this.#buttons);
     for (const event of state.events) {
       if (event.type !== "Beam") continue;
       const { seat, x, y } = event;
@@ -103,7 +103,19 @@ export class Demo {
       const { x, y, down, safe, thrusters, drone, weapon, weaponLevel } = ship.pilotage;
       const hasFallen = actor.seenAt !== 0 && actor.down === 0 && down > 0;
       const { lives, shield, score } = ship;
-      Object.assign(actor, { seat, pilot: BOT, lives, shield, score, down, safe, thrusters, drone, weapon, weaponLevel });
+      Object.assign(actor, {
+        seat,
+        pilot: BOT,
+        lives,
+        shield,
+        score,
+        down,
+        safe,
+        thrusters,
+        drone,
+        weapon,
+        weaponLevel,
+      });
       cast.place(actor, x, y);
       if (hasFallen) this.#effects.shipDown(actor);
     });

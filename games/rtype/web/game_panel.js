@@ -128,7 +128,8 @@ export class GamePanel {
   #showBeam([seat, x, y, reach]) {
     const own = this.#source.ownShip;
     const isShown = own?.seat === seat && this.#source.isPredicting;
-    if (!isShown && [seat, x, y, reach].every(Number.isInteger)) this.#view.effects.beam(seat & 3, x, y, reach);
+    if (!isShown && [seat, x, y, reach].every(Number.isInteger))
+      this.#view.effects.beam(seat & 3, x, y, reach);
   }
 
   /** @param {readonly any[]} args */

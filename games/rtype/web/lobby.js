@@ -95,7 +95,8 @@ export class LobbyPanel {
   /** Time passes: a countdown goes on between two states. @param {number} nowMs */
   update(nowMs) {
     const state = this.#state;
-    if (state?.phase === "countdown") this.#words.textContent = countdown(state.leftMs - (nowMs - this.#countdownAtMs));
+    if (state?.phase === "countdown")
+      this.#words.textContent = countdown(state.leftMs - (nowMs - this.#countdownAtMs));
   }
 
   /** @param {LobbyState} state */
@@ -140,9 +141,14 @@ export class LobbyPanel {
       [this.#level, "level"],
     ])) {
       control.disabled = !isHost || state.phase !== "waiting";
-      if (document.activeElement !== control || this.#refusal !== "") control.value = state.settings.get(key) ?? control.value;
+      if (document.activeElement !== control || this.#refusal !== "")
+        control.value = state.settings.get(key) ?? control.value;
     }
-    this.#ready.textContent = own?.isSpectator ? "Take a seat" : own?.isReady ? "Not ready after all" : "Ready";
+    this.#ready.textContent = own?.isSpectator
+      ? "Take a seat"
+      : own?.isReady
+        ? "Not ready after all"
+        : "Ready";
     this.#ready.setAttribute("aria-pressed", String(own?.isReady ?? false));
     this.#watch.hidden = own?.isSpectator ?? false;
     this.#words.textContent = this.#refusal || wordsFor(state, own, bots);
@@ -157,13 +163,21 @@ export class LobbyPanel {
     const rows = players.map(({ player, name, isReady }, seat) => {
       const isOwn = player === this.#client?.player;
       const marks = [isOwn ? "you" : "", player === host ? "host" : ""].filter((mark) => mark !== "");
-      return seatRow(seat, plain(name, NAME_CHARACTERS_MAX), marks.join(", "), isReady ? "ready" : "not ready");
+      return seatRow(
+        seat,
+        plain(name, NAME_CHARACTERS_MAX),
+        marks.join(", "),
+        isReady ? "ready" : "not ready",
+      );
     });
     const botCount = Math.min(bots, SEATS - players.length);
     for (let bot = 0; bot < botCount; bot++) rows.push(seatRow(rows.length, "bot", "", "ready"));
     while (rows.length < SEATS) rows.push(seatRow(rows.length, "free seat", "", ""));
-    const watching = members.filter(({ isSpectator }) => isSpectator).map(({ name }) => plain(name, NAME_CHARACTERS_MAX));
-    if (watching.length > 0) rows.push(make("li", `Watching: ${watching.slice(0, 6).join(", ")}`, "watching"));
+    const watching = members
+      .filter(({ isSpectator }) => isSpectator)
+      .map(({ name }) => plain(name, NAME_CHARACTERS_MAX));
+    if (watching.length > 0)
+      rows.push(make("li", `Watching: ${watching.slice(0, 6).join(", ")}`, "watching"));
     return rows;
   }
 }
@@ -194,8 +208,13 @@ function wordsFor(state, own, bots) {
   const missing = state.playersMin - players.length;
   if (missing > 0) return `${missing} more to come before a game can begin.`;
   if (own?.isSpectator) return "You watch.";
-  if (own?.isReady !== true) return bots === 0 && players.length === 1 ? "Ready when you are. Bots fill seats." : "Ready when you are.";
-  const others = players.filter(({ isReady }) => !isReady).map(({ name }) => plain(name, NAME_CHARACTERS_MAX));
+  if (own?.isReady !== true)
+    return bots === 0 && players.length === 1
+      ? "Ready when you are. Bots fill seats."
+      : "Ready when you are.";
+  const others = players
+    .filter(({ isReady }) => !isReady)
+    .map(({ name }) => plain(name, NAME_CHARACTERS_MAX));
   return others.length === 0 ? "All are ready." : `Waiting for ${others.join(", ")}.`;
 }
 

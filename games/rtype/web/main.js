@@ -32,7 +32,11 @@ const session = new Session(rtype, status, wishes);
 const cast = new Cast();
 const view = new View(field);
 const sound = new Sound();
-const controls = new Controls(field, element("fire", HTMLButtonElement), element("fire-beam", HTMLButtonElement));
+const controls = new Controls(
+  field,
+  element("fire", HTMLButtonElement),
+  element("fire-beam", HTMLButtonElement),
+);
 const source = new NetSource(cast, view.effects, controls);
 const demo = new Demo(cast, view.effects);
 const lobby = new LobbyPanel(session);
@@ -44,10 +48,10 @@ const frames = new FrameTimes();
 const log = wishes.has("log") ? new FrameLog() : null;
 const parts = [source, lobby, game, toggles, graphs, lab, new Chat(), ...(log === null ? [] : [log])];
 
-controls.onChoice = (choice) => game.choose(choice);
+controls.onChoice = (/** @type {number} */ choice) => game.choose(choice);
 controls.onStart = () => game.start();
-source.onBeam = (step) => log?.note("fired", { step });
-view.nameOf = (pilot) => session.client?.players.get(pilot)?.name ?? "";
+source.onBeam = (/** @type {number} */ step) => log?.note("fired", { step });
+view.nameOf = (/** @type {number} */ pilot) => session.client?.players.get(pilot)?.name ?? "";
 view.stickOf = () => controls.stick;
 lobby.onStarted = () => field.focus({ preventScroll: true });
 
@@ -81,7 +85,7 @@ function frame(nowMs) {
   if (client !== null) {
     graphs.update(client, nowMs);
     status.update(client, frames, nowMs);
-    if (isPlaying) log?.add(cast, source.step, client.shownStep, controls.buttons);
+    if (isPlaying) log?.add(cast, source.step, client, controls.buttons);
   }
   frames.add(performance.now() - began);
   requestAnimationFrame(frame);

@@ -48,6 +48,11 @@ export class NetSource {
     return this.#step;
   }
 
+  /** How the own ship is predicted; null before the first client. */
+  get prediction() {
+    return this.#own;
+  }
+
   /** The fields of the own ship: ahead of the server, if that is wanted; null without one. */
   get ownShip() {
     return this.#own?.state ?? this.#client?.own("Ship")?.values() ?? null;
@@ -87,8 +92,7 @@ export class NetSource {
     const ship = this.#own?.state ?? null;
     if (ship === null || client.player === null) return { buttons };
     const { shots, beam } = firedBy(ship, buttons);
-    const nowMs = this.#cast.nowMs;
-    this.shots.fire(client.player, step, ship.seat, shots, nowMs);
+    this.shots.fire(client.player, step, ship.seat, shots);
     if (shots.length > 0) this.#effects.muzzle(shots[0].x, shots[0].y, ship.seat);
     if (beam) {
       const [x, y] = [ship.at[0] * UNITS_PER_METRE + NOSE, ship.at[1] * UNITS_PER_METRE];
@@ -117,16 +121,17 @@ export class NetSource {
   update() {
     const client = this.#client;
     if (client === null) return;
-    const lag = client.shownStep === null ? 0 : this.#step - client.shownStep;
+    const ownStep = client.ownStep ?? this.#step;
+    const lag = client.shownStep === null ? 0 : ownStep - client.shownStep;
     this.#lagSteps += (lag - this.#lagSteps) * (Math.abs(lag - this.#lagSteps) > 60 ? 1 : LAG_EASE);
-    this.shots.update(client, this.#cast.nowMs);
+    this.shots.update(client);
     for (const object of client.objects()) this.#see(object);
     for (const shot of this.shots) {
       const actor = this.#cast.see(this.#cast.shots, shot.id);
       actor.kind = shot.kind;
       actor.seat = shot.seat;
       actor.isTold = shot.object?.isInSight ?? false;
-      const [x, y] = this.shots.placeOf(shot, this.#cast.nowMs, this.#lagSteps);
+      const [x, y] = this.shots.placeOf(shot, ownStep, this.#lagSteps);
       const truth = shot.object?.get("at");
       this.#cast.place(actor, x, y, ...toUnits(truth ?? [x / UNITS_PER_METRE, y / UNITS_PER_METRE]));
     }

@@ -98,7 +98,11 @@ export class Offers {
       ...offer.choices.map((choice, place) => {
         const button = make("button", "", "offer");
         button.type = "button";
-        button.append(make("kbd", String(place + 1)), make("b", names[choice] ?? "?"), make("span", words[choice] ?? ""));
+        button.append(
+          make("kbd", String(place + 1)),
+          make("b", names[choice] ?? "?"),
+          make("span", words[choice] ?? ""),
+        );
         button.addEventListener("click", () => this.choose(place));
         return button;
       }),

@@ -18,7 +18,6 @@ import { WIDTH } from "/rtype/rules/constants.js";
 /** @typedef {import("/netloom/index.js").Client} Client */
 /** @typedef {import("/netloom/index.js").NetObject} NetObject */
 
-const STEPS_PER_MS = 0.06;
 /** A shot takes so many times the lag to get from the one time to the other; less would make it stand still. */
 const LAGS = 3;
 const CHANGE_STEPS_MIN = 24;
@@ -33,7 +32,7 @@ const OUTSIDE = 60;
  * @property {number} y
  * @property {number} vx units a step
  * @property {number} vy
- * @property {number} firedMs
+ * @property {number} step in which it was fired
  * @property {NetObject | null} object the server's, when it is here
  */
 
@@ -64,11 +63,10 @@ export class OwnShots {
    * @param {number} step
    * @param {number} seat
    * @param {readonly { kind: number, x: number, y: number, vx: number, vy: number }[]} launches
-   * @param {number} nowMs
    */
-  fire(player, step, seat, launches, nowMs) {
+  fire(player, step, seat, launches) {
     launches.forEach(({ kind, x, y, vx, vy }, index) => {
-      const shot = { id: --this.#lastId, kind, seat, x, y, vx, vy, firedMs: nowMs, object: null };
+      const shot = { id: --this.#lastId, kind, seat, x, y, vx, vy, step, object: null };
       if (this.#spawns.spawn(player, step, index, shot) !== null) this.#shots.add(shot);
     });
   }
@@ -97,16 +95,15 @@ export class OwnShots {
   /**
    * Takes away what the server never made, and what has left the field.
    * @param {Client} client
-   * @param {number} nowMs
    */
-  update(client, nowMs) {
+  update(client) {
     const acked = client.world?.feedback?.step;
     if (acked !== undefined) this.#spawns.handleAcked(acked);
     for (let shot = this.#spawns.pollWithdrawn(); shot !== undefined; shot = this.#spawns.pollWithdrawn()) {
       this.#shots.delete(shot);
     }
     for (const shot of this.#shots) {
-      const age = (nowMs - shot.firedMs) * STEPS_PER_MS;
+      const age = (client.ownStep ?? shot.step) - shot.step;
       if (shot.object === null && shot.x + age * shot.vx > WIDTH + OUTSIDE) this.#shots.delete(shot);
     }
   }
@@ -114,11 +111,11 @@ export class OwnShots {
   /**
    * Where a shot is shown.
    * @param {OwnShot} shot
-   * @param {number} nowMs
-   * @param {number} lagSteps how far what is shown of others is behind the own ship
+   * @param {number} ownStep the step that is shown of the own ship
+   * @param {number} lagSteps how far what is shown of others is behind that
    */
-  placeOf(shot, nowMs, lagSteps) {
-    const age = (nowMs - shot.firedMs) * STEPS_PER_MS;
+  placeOf(shot, ownStep, lagSteps) {
+    const age = Math.max(0, ownStep - shot.step);
     const lag = Math.max(0, lagSteps);
     const change = Math.max(CHANGE_STEPS_MIN, LAGS * lag);
     const flown = age - lag * smooth(age / change);

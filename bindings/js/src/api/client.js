@@ -111,7 +111,12 @@ export class Client extends Emitter {
     return this.#session.seat?.stepsPerSecond ?? null;
   }
 
-  /** The server's step that is shown, with a fraction, counted as the steps of inputs; null before the first. */
+  /** The step that is shown of what this player predicts, with a fraction; null before the first. */
+  get ownStep() {
+    return this.#session.seat?.ownStep ?? null;
+  }
+
+  /** The server's step that is shown of all else, counted as the steps of inputs; null before the first. */
   get shownStep() {
     const { seat } = this.#session;
     return seat === null || seat.viewTime === null ? null : (seat.viewTime * seat.stepsPerSecond) / 1e6;

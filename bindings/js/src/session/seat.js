@@ -205,6 +205,12 @@ export class Seat {
     return this.#inputClock.phase?.fraction ?? 1;
   }
 
+  /** The step that is shown of what this client predicts, with a fraction; null before the first. */
+  get ownStep() {
+    const { phase } = this.#inputClock;
+    return phase === null ? null : phase.step - 1 + phase.fraction;
+  }
+
   /** The server's time that is shown; null before the first snapshot. */
   get viewTime() {
     return this.view.time;

@@ -20,7 +20,7 @@ const EDGE = 30;
 const SHAKE_MAX = 14;
 const SHAKE_DECAY_PER_SECOND = 6;
 
-/** How large an explosion of each kind is, and of which colour. */
+/** How large an explosion of each kind is, and of which colour. @type {Map<number, { size: number, colour: string }>} */
 const BLASTS = new Map([
   [EnemyKind.Drone, { size: 1, colour: "#ff8a5c" }],
   [EnemyKind.Weaver, { size: 1, colour: "#c47bff" }],
@@ -163,7 +163,16 @@ export class Effects {
       const fast = speed * (0.25 + 0.75 * Math.random());
       const life = lifeMs * (0.5 + 0.5 * Math.random());
       const [vx, vy] = [fast * Math.cos(angle), fast * Math.sin(angle)];
-      this.#sparks.push({ x, y, vx, vy, leftMs: life, lifeMs: life, size: size * (0.5 + Math.random()), colour });
+      this.#sparks.push({
+        x,
+        y,
+        vx,
+        vy,
+        leftMs: life,
+        lifeMs: life,
+        size: size * (0.5 + Math.random()),
+        colour,
+      });
     }
   }
 
@@ -194,7 +203,11 @@ export class Effects {
       const left = leftMs / lifeMs;
       if (radius < 0) {
         const sprite = sprites.get(`flash ${colour}`, 50, 50, (paint) => {
-          solid(paint, circle(0, 0, 50), light(paint, 0, 0, 50, ["#ffffff", faded(colour, 0.7), faded(colour, 0)]));
+          solid(
+            paint,
+            circle(0, 0, 50),
+            light(paint, 0, 0, 50, ["#ffffff", faded(colour, 0.7), faded(colour, 0)]),
+          );
         });
         const half = -radius * (1.4 - 0.4 * left);
         context.globalAlpha = left;

@@ -16,12 +16,45 @@ const EDGE = "#0a0610";
  * @param {string} colour
  */
 function eye(context, x, y, radius, colour) {
-  solid(context, circle(x, y, radius), light(context, x, y, radius, ["#ffffff", colour, "#1a0206"]), colour, 10);
+  solid(
+    context,
+    circle(x, y, radius),
+    light(context, x, y, radius, ["#ffffff", colour, "#1a0206"]),
+    colour,
+    10,
+  );
   line(context, circle(x, y, radius), EDGE, 1.2);
 }
 
 // A saucer with two claws and one eye.
-const DRONE = shape(-14, -9, -4, -17, 12, -15, 24, -5, 24, 5, 12, 15, -4, 17, -14, 9, -28, 15, -20, 5, -22, 0, -20, -5, -28, -15);
+const DRONE = shape(
+  -14,
+  -9,
+  -4,
+  -17,
+  12,
+  -15,
+  24,
+  -5,
+  24,
+  5,
+  12,
+  15,
+  -4,
+  17,
+  -14,
+  9,
+  -28,
+  15,
+  -20,
+  5,
+  -22,
+  0,
+  -20,
+  -5,
+  -28,
+  -15,
+);
 /** @param {Context} context */
 function paintDrone(context) {
   solid(context, DRONE, metal(context, 18, ["#ffb199", "#d2432f", "#5b0f16"]), "#ff5a3c", 9);
@@ -31,10 +64,43 @@ function paintDrone(context) {
 }
 
 // A ray: wide wings, a long tail.
-const WEAVER = shape(-26, 0, -14, -6, -6, -22, 6, -26, 8, -10, 14, -4, 32, -3, 32, 3, 14, 4, 8, 10, 6, 26, -6, 22, -14, 6);
+const WEAVER = shape(
+  -26,
+  0,
+  -14,
+  -6,
+  -6,
+  -22,
+  6,
+  -26,
+  8,
+  -10,
+  14,
+  -4,
+  32,
+  -3,
+  32,
+  3,
+  14,
+  4,
+  8,
+  10,
+  6,
+  26,
+  -6,
+  22,
+  -14,
+  6,
+);
 /** @param {Context} context */
 function paintWeaver(context) {
-  solid(context, WEAVER, metal(context, 26, ["#e7b4ff", "#8a35d1", "#3a0f6b", "#8a35d1", "#e7b4ff"]), "#b45cff", 9);
+  solid(
+    context,
+    WEAVER,
+    metal(context, 26, ["#e7b4ff", "#8a35d1", "#3a0f6b", "#8a35d1", "#e7b4ff"]),
+    "#b45cff",
+    9,
+  );
   line(context, WEAVER, EDGE, 1.5);
   line(context, shape(-2, -18, 4, -4, 4, 4, -2, 18), "rgba(255,255,255,0.35)", 1.2);
   eye(context, -12, -3.5, 3.5, "#7bffcf");
@@ -67,7 +133,32 @@ function paintTurret(context) {
 }
 
 // A spear.
-const DASHER = shape(-46, 0, -12, -8, 0, -20, 14, -20, 10, -8, 36, -12, 30, 0, 36, 12, 10, 8, 14, 20, 0, 20, -12, 8);
+const DASHER = shape(
+  -46,
+  0,
+  -12,
+  -8,
+  0,
+  -20,
+  14,
+  -20,
+  10,
+  -8,
+  36,
+  -12,
+  30,
+  0,
+  36,
+  12,
+  10,
+  8,
+  14,
+  20,
+  0,
+  20,
+  -12,
+  8,
+);
 /** @param {Context} context */
 function paintDasher(context) {
   solid(context, DASHER, metal(context, 20, ["#a8fff0", "#1aa392", "#053d3d"]), "#2df0d4", 9);
@@ -77,14 +168,41 @@ function paintDasher(context) {
 }
 
 // A ship with three bays.
-const CARRIER = shape(-96, 6, -78, -22, -30, -34, -10, -54, 60, -54, 92, -30, 96, 18, 74, 40, 20, 54, -40, 46, -84, 26);
+const CARRIER = shape(
+  -96,
+  6,
+  -78,
+  -22,
+  -30,
+  -34,
+  -10,
+  -54,
+  60,
+  -54,
+  92,
+  -30,
+  96,
+  18,
+  74,
+  40,
+  20,
+  54,
+  -40,
+  46,
+  -84,
+  26,
+);
 /** @param {Context} context */
 function paintCarrier(context) {
   solid(context, CARRIER, metal(context, 54, ["#d9a3b4", "#8c3f5a", "#3a1528", "#1b0a14"]), "#ff6f9c", 12);
   line(context, CARRIER, EDGE, 2);
   solid(context, shape(-4, -48, 54, -48, 80, -28, -20, -28), "rgba(255,255,255,0.14)");
   for (const x of [-52, -12, 28]) {
-    solid(context, shape(x, -10, x + 28, -10, x + 32, 18, x + 2, 20), metal(context, 20, ["#0a0408", "#3d0c1c"]));
+    solid(
+      context,
+      shape(x, -10, x + 28, -10, x + 32, 18, x + 2, 20),
+      metal(context, 20, ["#0a0408", "#3d0c1c"]),
+    );
     line(context, shape(x, -10, x + 28, -10, x + 32, 18, x + 2, 20), "#ff8aa8", 1.4);
     solid(context, circle(x + 15, 5, 5), "#ffcf5c", "#ffcf5c", 8);
   }

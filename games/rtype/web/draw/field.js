@@ -40,7 +40,13 @@ export function drawCast(context, sprites, cast, { isTruth, isStill }) {
     const { image, halfWidth, halfHeight } = rockSprite(sprites, rock.id);
     const scale = rockScale(rock.size);
     const sprite = { image, halfWidth: halfWidth * scale, halfHeight: halfHeight * scale };
-    stampTurned(context, sprite, x, y, isStill ? rock.id : rock.id + step * 0.006 * (rock.id % 2 === 0 ? 1 : -1));
+    stampTurned(
+      context,
+      sprite,
+      x,
+      y,
+      isStill ? rock.id : rock.id + step * 0.006 * (rock.id % 2 === 0 ? 1 : -1),
+    );
   }
   for (const capsule of cast.capsules) {
     if (!isShown(capsule)) continue;
@@ -96,10 +102,17 @@ function drawEnemy(context, sprites, enemy, x, y, step, nowMs, isStill) {
   const name = `enemy ${enemy.kind}`;
   const isHit = nowMs - enemy.hitMs < HIT_MS;
   const sprite = isHit
-    ? sprites.flat(name, halfWidth, halfHeight, paint, isStill ? "rgba(255,255,255,0.35)" : "rgba(255,255,255,0.8)")
+    ? sprites.flat(
+        name,
+        halfWidth,
+        halfHeight,
+        paint,
+        isStill ? "rgba(255,255,255,0.35)" : "rgba(255,255,255,0.8)",
+      )
     : sprites.get(name, halfWidth, halfHeight, paint);
   if (BOSS_LOOKS.has(enemy.kind)) drawThreat(context, sprites, enemy, x, y, step);
-  else if (enemy.mood === MOOD_WARNING) drawWarning(context, x, y, Math.min(halfWidth, halfHeight), step, isStill);
+  else if (enemy.mood === MOOD_WARNING)
+    drawWarning(context, x, y, Math.min(halfWidth, halfHeight), step, isStill);
   if (enemy.kind === EnemyKind.Dasher && enemy.mood === MOOD_RUSH) drawRush(context, sprites, x, y);
   const lean = Math.max(-0.4, Math.min(0.4, (enemy.lastY - enemy.y) * 0.06));
   enemy.tilt += ((leans(enemy.kind) ? lean : 0) - enemy.tilt) * LEAN_EASE;
@@ -161,11 +174,20 @@ function drawThreat(context, sprites, boss, x, y, step) {
   if (!isWorst && boss.mood !== MOOD.GATHERS && boss.mood !== MOOD.CALLS) return;
   const colour = boss.mood === MOOD.CALLS ? "120,200,255" : "255,70,60";
   const sprite = sprites.get(`threat ${colour}`, 240, 240, (paint) => {
-    solid(paint, circle(0, 0, 240), light(paint, 0, 0, 240, [`rgba(${colour},0.95)`, `rgba(${colour},0.35)`, `rgba(${colour},0)`]));
+    solid(
+      paint,
+      circle(0, 0, 240),
+      light(paint, 0, 0, 240, [`rgba(${colour},0.95)`, `rgba(${colour},0.35)`, `rgba(${colour},0)`]),
+    );
   });
   const size = (isWorst ? 1 : 0.75) + 0.12 * Math.sin(step / 5);
   context.globalCompositeOperation = "lighter";
-  stamp(context, { ...sprite, halfWidth: 240 * size, halfHeight: 240 * size }, x + (HEARTS.get(boss.kind) ?? 0), y);
+  stamp(
+    context,
+    { ...sprite, halfWidth: 240 * size, halfHeight: 240 * size },
+    x + (HEARTS.get(boss.kind) ?? 0),
+    y,
+  );
   context.globalCompositeOperation = "source-over";
 }
 

@@ -36,7 +36,11 @@ function paintShip(context, seat) {
   line(context, CANOPY, "#0a0f18", 1);
   // Whose it is, also for those who do not tell the colours apart: one stripe to four.
   for (let stripe = 0; stripe <= seat; stripe++) {
-    solid(context, shape(-28 + 5 * stripe, -7, -26 + 5 * stripe, -7, -26 + 5 * stripe, 8, -28 + 5 * stripe, 8), dark);
+    solid(
+      context,
+      shape(-28 + 5 * stripe, -7, -26 + 5 * stripe, -7, -26 + 5 * stripe, 8, -28 + 5 * stripe, 8),
+      dark,
+    );
   }
   context.globalAlpha = 0.7;
   line(context, shape(36, 1, 12, -5, -6, -8), "#ffffff", 0.9);
@@ -44,7 +48,13 @@ function paintShip(context, seat) {
 
 /** @param {Context} context */
 function paintCompanion(context) {
-  solid(context, circle(0, 0, 11), light(context, -3, -4, 16, ["#ffffff", "#a9b7c9", "#39445a"]), "#9adcff", 10);
+  solid(
+    context,
+    circle(0, 0, 11),
+    light(context, -3, -4, 16, ["#ffffff", "#a9b7c9", "#39445a"]),
+    "#9adcff",
+    10,
+  );
   solid(context, shape(10, -3, 18, 0, 10, 3), "#d9e6f5");
   solid(context, circle(3, 0, 4), "#5cc8ff");
   line(context, circle(0, 0, 11), "#0a0f18", 1);
@@ -74,7 +84,11 @@ function paintFlame(context) {
 function paintShield(context, hits) {
   const shield = new Path2D();
   shield.ellipse(0, 0, 50, 34, 0, 0, 2 * Math.PI);
-  solid(context, shield, light(context, 0, 0, 50, ["rgba(90,220,255,0)", "rgba(90,220,255,0.04)", "rgba(120,230,255,0.3)"]));
+  solid(
+    context,
+    shield,
+    light(context, 0, 0, 50, ["rgba(90,220,255,0)", "rgba(90,220,255,0.04)", "rgba(120,230,255,0.3)"]),
+  );
   line(context, shield, "rgba(150,235,255,0.85)", 1.6);
   // One knot for each hit that it takes.
   for (let hit = 0; hit < hits; hit++) {
@@ -106,11 +120,21 @@ export function drawShip(context, sprites, ship, x, y, { step, isStill }) {
   stamp(context, hullOf(sprites, ship.seat), x, y);
   if (ship.drone) {
     const bob = isStill ? 0 : 2.5 * Math.sin(step / 12);
-    stamp(context, sprites.get("companion", 28, 24, paintCompanion), x + COMPANION.dx, y + COMPANION.dy + bob);
+    stamp(
+      context,
+      sprites.get("companion", 28, 24, paintCompanion),
+      x + COMPANION.dx,
+      y + COMPANION.dy + bob,
+    );
   }
   context.globalAlpha = 1;
   if (ship.shield > 0) {
-    stamp(context, sprites.get(`shield ${ship.shield}`, 60, 44, (paint) => paintShield(paint, ship.shield)), x, y);
+    stamp(
+      context,
+      sprites.get(`shield ${ship.shield}`, 60, 44, (paint) => paintShield(paint, ship.shield)),
+      x,
+      y,
+    );
   }
 }
 

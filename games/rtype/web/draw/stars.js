@@ -8,7 +8,7 @@ import { HEIGHT, WIDTH } from "/rtype/rules/constants.js";
 import { Phase } from "/rtype/rules/kinds.js";
 import { light } from "/rtype/draw/sprites.js";
 
-/** Units a second of the nearest stars, by phase. */
+/** Units a second of the nearest stars, by phase. @type {Map<number, number>} */
 const SPEEDS = new Map([
   [Phase.Waves, 150],
   [Phase.Boss, 60],
@@ -103,7 +103,11 @@ export class Stars {
       const [x, y] = [2 * WIDTH * next(), HEIGHT * next()];
       // Once more a width away, so that the end fits to the beginning.
       for (const at of [x - 2 * WIDTH, x, x + 2 * WIDTH]) {
-        context.fillStyle = light(context, at, y, radius, [faded(colour, 0.34), faded(colour, 0.12), faded(colour, 0)]);
+        context.fillStyle = light(context, at, y, radius, [
+          faded(colour, 0.34),
+          faded(colour, 0.12),
+          faded(colour, 0),
+        ]);
         context.fillRect(at - radius, y - radius, 2 * radius, 2 * radius);
       }
     }

@@ -39,14 +39,26 @@ function streak(context, half, thickness, colour) {
  * @param {string} colour
  */
 function ball(context, radius, colour) {
-  solid(context, circle(0, 0, radius), light(context, 0, 0, radius, ["#fff6d8", "#ffd08a", colour, mixed(colour, "#200000", 0.5)]), colour, 9);
+  solid(
+    context,
+    circle(0, 0, radius),
+    light(context, 0, 0, radius, ["#fff6d8", "#ffd08a", colour, mixed(colour, "#200000", 0.5)]),
+    colour,
+    9,
+  );
   line(context, circle(0, 0, radius), "#2a0500", 1.6);
   line(context, circle(0, 0, radius + 3), faded(colour, 0.55), 1.4);
 }
 
 /** @param {Context} context @param {string} colour */
 function dart(context, colour) {
-  solid(context, shape(12, 0, -2, -7, -12, -6, -7, 0, -12, 6, -2, 7), metal(context, 7, ["#ffffff", colour]), colour, 8);
+  solid(
+    context,
+    shape(12, 0, -2, -7, -12, -6, -7, 0, -12, 6, -2, 7),
+    metal(context, 7, ["#ffffff", colour]),
+    colour,
+    8,
+  );
 }
 
 /**

@@ -180,6 +180,12 @@ function drawStick(context, stick) {
   context.stroke();
   const far = Math.max(1, Math.hypot(stick.x - stick.fromX, stick.y - stick.fromY) / 44);
   context.beginPath();
-  context.arc(stick.fromX + (stick.x - stick.fromX) / far, stick.fromY + (stick.y - stick.fromY) / far, 18, 0, 2 * Math.PI);
+  context.arc(
+    stick.fromX + (stick.x - stick.fromX) / far,
+    stick.fromY + (stick.y - stick.fromY) / far,
+    18,
+    0,
+    2 * Math.PI,
+  );
   context.fill();
 }
