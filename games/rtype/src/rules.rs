@@ -66,7 +66,7 @@ pub const SHIP_SHOTS_MAX: usize = 96;
 /// Capsules at a time.
 pub const CAPSULES_MAX: usize = 8;
 /// Debris at a time.
-pub const DEBRIS_MAX: usize = 32;
+pub const DEBRIS_MAX: usize = 40;
 
 /// A game between two steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -230,7 +230,7 @@ impl State {
         if self.capsules.len() >= CAPSULES_MAX {
             return;
         }
-        let power = [Power::Thrusters, Power::Shield, Power::Drone][self.random(POWERS as u32) as usize];
+        let power = offers::ALL_POWERS[self.random(POWERS as u32) as usize];
         let id = self.new_id();
         let (x, y) = (x.clamp(0, WIDTH - CAPSULE_HALF), y.clamp(CAPSULE_HALF, HEIGHT - CAPSULE_HALF));
         self.capsules.push(Capsule { id, x, y, vx: -2, power });

@@ -4,12 +4,15 @@
 //! by what it would run into within half a second if everything flew on as it does, then by how far it gets from where it would
 //! like to be, which is in front of something to shoot at.
 
+use super::boss::MOOD_GATHERS;
 use super::collide::beam_crosses;
 use super::enemy::{is_boss, traits};
 use super::kinds::{EnemyKind, Weapon, buttons};
 use super::math::divide_rounded;
+use super::offers::ALL_WEAPONS;
 use super::ship::{
-    NOSE, SHIP_EDGE_X, SHIP_EDGE_Y, SHIP_HALF_HEIGHT, SHIP_HALF_WIDTH, Ship, speed_of, start_of, way,
+    NOSE, SHIP_EDGE_X, SHIP_EDGE_Y, SHIP_HALF_HEIGHT, SHIP_HALF_WIDTH, SHIP_SPEED, Ship, THRUSTERS_MAX,
+    speed_of, start_of, way,
 };
 use super::{BEAM_ENERGY, HEIGHT, Power, State, WIDTH};
 
@@ -27,6 +30,9 @@ const WAYS: [u8; 9] = [
 ];
 /// Steps ahead at which it looks.
 const LOOKS_STEPS: [i32; 6] = [3, 7, 12, 18, 25, 33];
+const LOOK_STEPS_MAX: i32 = 33;
+/// Units of a step of the fastest ship.
+const SPEED_MAX: i32 = SHIP_SPEED + THRUSTERS_MAX;
 /// How wide a berth it gives.
 const BERTH: i32 = 14;
 /// What running into something costs when it is immediate, in units of way.
@@ -35,6 +41,8 @@ const FEAR: i32 = 24_000;
 const SIGHT: i32 = 640;
 /// Shots below which it fires only at what is right ahead.
 const AMMO_SPARED: i32 = 18;
+/// How far it goes for a capsule: not so far that players never get one.
+const CAPSULE_REACH: i32 = 360;
 /// Steps ahead at which it compares where it gets.
 const COMPARED_STEPS: i32 = 10;
 
@@ -45,12 +53,12 @@ pub fn buttons(state: &State, seat: usize) -> u8 {
         return 0;
     }
     let (wanted_x, wanted_y) = wanted(state, ship);
+    let outlook = Outlook::new(state, ship);
     let mut best = 0;
     let mut cost_min = i32::MAX;
-    for pressed in WAYS {
+    for (index, &pressed) in WAYS.iter().enumerate() {
         let (x, y) = after(ship, pressed, COMPARED_STEPS);
-        let away = (x - wanted_x).abs() + 2 * (y - wanted_y).abs();
-        let cost = away + danger(state, ship, pressed);
+        let cost = outlook.costs[index] + (x - wanted_x).abs() + 2 * (y - wanted_y).abs();
         if cost < cost_min {
             cost_min = cost;
             best = pressed;
@@ -66,7 +74,7 @@ pub fn buttons(state: &State, seat: usize) -> u8 {
 }
 
 /// Answers what the ship of a seat was offered: the drone if it has none, else the shield if that is worn, else thrusters; and
-/// the weapon that it has.
+/// the weapon of its seat, so that each bot fights in its own way.
 pub fn choose(state: &mut State, seat: usize) {
     let Some(ship) = state.ships.get(seat).and_then(Option::as_ref) else { return };
     let power = ship.offers.power;
@@ -84,7 +92,9 @@ pub fn choose(state: &mut State, seat: usize) {
         let _ = state.choose_power(seat, offer.id, choice as u8);
     }
     if let Some(offer) = weapon {
-        let _ = state.choose_weapon(seat, offer.id, 0);
+        let favourite = ALL_WEAPONS[seat];
+        let choice = offer.choices.iter().position(|&weapon| weapon == favourite).unwrap_or(0);
+        let _ = state.choose_weapon(seat, offer.id, choice as u8);
     }
 }
 
@@ -104,7 +114,7 @@ fn wanted(state: &State, ship: &Ship) -> (i32, i32) {
     let (x, y) = (ship.pilotage.x, ship.pilotage.y);
     if ship.offers.power.is_none() {
         for capsule in &state.capsules {
-            if (capsule.x - x).abs() + (capsule.y - y).abs() < 700 {
+            if (capsule.x - x).abs() + (capsule.y - y).abs() < CAPSULE_REACH {
                 return (capsule.x, capsule.y);
             }
         }
@@ -133,48 +143,70 @@ fn wanted(state: &State, ship: &Ship) -> (i32, i32) {
     (home_x, wanted_y)
 }
 
-/// What the same buttons for half a second would run into: the sooner, the dearer.
-fn danger(state: &State, ship: &Ship, pressed: u8) -> i32 {
-    let mut cost = 0;
-    for shot in &state.shots {
-        if State::is_enemys(shot) {
-            let (half_width, half_height) = shot.half();
-            cost += fear(ship, pressed, (shot.x, shot.y), (shot.vx, shot.vy), (half_width, half_height));
-        }
-    }
-    for enemy in &state.enemies {
-        let of = traits(enemy.kind);
-        let half = (of.half_width, of.half_height);
-        cost += fear(ship, pressed, (enemy.x, enemy.y), (enemy.vx, enemy.vy), half);
-        let gathers = enemy.kind == EnemyKind::Leviathan && enemy.mood == super::MOOD_GATHERS;
-        if gathers {
-            // What is about to come across the field is a danger all along its height.
-            let (_, y) = after(ship, pressed, COMPARED_STEPS);
-            cost += (2 * of.half_height - (enemy.y + 15 * enemy.vy - y).abs()).max(0) * 20;
-        }
-    }
-    for debris in &state.debris {
-        let half = debris.half();
-        cost += fear(ship, pressed, (debris.x, debris.y), (debris.vx, debris.vy), (half, half));
-    }
-    cost
+/// Where each way leads, and what it would run into within half a second: the sooner, the dearer.
+struct Outlook {
+    places: [[(i32, i32); LOOKS_STEPS.len()]; WAYS.len()],
+    costs: [i32; WAYS.len()],
 }
 
-fn fear(ship: &Ship, pressed: u8, at: (i32, i32), velocity: (i32, i32), half: (i32, i32)) -> i32 {
-    if (at.0 - ship.pilotage.x).abs() > SIGHT + half.0 {
-        return 0;
+impl Outlook {
+    fn new(state: &State, ship: &Ship) -> Outlook {
+        let mut outlook =
+            Outlook { places: [[(0, 0); LOOKS_STEPS.len()]; WAYS.len()], costs: [0; WAYS.len()] };
+        for (way, &pressed) in WAYS.iter().enumerate() {
+            for (look, &steps) in LOOKS_STEPS.iter().enumerate() {
+                outlook.places[way][look] = after(ship, pressed, steps);
+            }
+        }
+        for shot in &state.shots {
+            if State::is_enemys(shot) {
+                outlook.fear(ship, (shot.x, shot.y), (shot.vx, shot.vy), shot.half());
+            }
+        }
+        for enemy in &state.enemies {
+            let of = traits(enemy.kind);
+            outlook.fear(ship, (enemy.x, enemy.y), (enemy.vx, enemy.vy), (of.half_width, of.half_height));
+            if enemy.kind == EnemyKind::Leviathan && enemy.mood == MOOD_GATHERS {
+                outlook.clear_the_way(ship, enemy.y + 15 * enemy.vy, of.half_height);
+            }
+        }
+        for debris in &state.debris {
+            let half = debris.half();
+            outlook.fear(ship, (debris.x, debris.y), (debris.vx, debris.vy), (half, half));
+        }
+        outlook
     }
-    for steps in LOOKS_STEPS {
-        let (x, y) = after(ship, pressed, steps);
-        let dx = (at.0 + velocity.0 * steps - x).abs();
-        let dy = (at.1 + velocity.1 * steps - y).abs();
-        if dx < half.0 + SHIP_HALF_WIDTH + BERTH + velocity.0.abs() * 2
-            && dy < half.1 + SHIP_HALF_HEIGHT + BERTH
+
+    fn fear(&mut self, ship: &Ship, at: (i32, i32), velocity: (i32, i32), half: (i32, i32)) {
+        let half_width = half.0 + SHIP_HALF_WIDTH + BERTH + velocity.0.abs() * 2;
+        let half_height = half.1 + SHIP_HALF_HEIGHT + BERTH;
+        let distance = (at.0 - ship.pilotage.x).abs();
+        // The second is only to save time: it cannot get there while it is looked at.
+        if distance > SIGHT + half.0
+            || distance > half_width + LOOK_STEPS_MAX * (velocity.0.abs() + SPEED_MAX)
         {
-            return divide_rounded(FEAR, steps + 4);
+            return;
+        }
+        for (way, places) in self.places.iter().enumerate() {
+            for (look, &(x, y)) in places.iter().enumerate() {
+                let steps = LOOKS_STEPS[look];
+                let dx = (at.0 + velocity.0 * steps - x).abs();
+                let dy = (at.1 + velocity.1 * steps - y).abs();
+                if dx < half_width && dy < half_height {
+                    self.costs[way] += divide_rounded(FEAR, steps + 4);
+                    break;
+                }
+            }
         }
     }
-    0
+
+    /// What is about to come across the field is a danger all along its height.
+    fn clear_the_way(&mut self, ship: &Ship, charge_y: i32, half_height: i32) {
+        for (way, &pressed) in WAYS.iter().enumerate() {
+            let (_, y) = after(ship, pressed, COMPARED_STEPS);
+            self.costs[way] += (2 * half_height - (charge_y - y).abs()).max(0) * 20;
+        }
+    }
 }
 
 fn shoots(state: &State, ship: &Ship) -> bool {

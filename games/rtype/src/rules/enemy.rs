@@ -6,7 +6,7 @@
 use super::boss;
 use super::kinds::{EnemyKind, ShotKind};
 use super::math::aim;
-use super::{State, WIDTH};
+use super::{HEIGHT, State, WIDTH};
 
 /// Steps for which a turret shows that it is about to fire.
 const TURRET_WARNING_STEPS: i32 = 24;
@@ -114,8 +114,8 @@ pub fn traits(kind: EnemyKind) -> Traits {
         EnemyKind::Turret => of(30, 30, 40, 300, 2, 90),
         EnemyKind::Dasher => of(36, 20, 24, 250, 5, 0),
         EnemyKind::Carrier => of(90, 52, 200, 1_000, 3, 0),
-        EnemyKind::Warden => of(100, 130, 1_400, 5_000, 4, 0),
-        EnemyKind::Leviathan => of(150, 100, 2_000, 10_000, 4, 0),
+        EnemyKind::Warden => of(100, 130, 3_400, 5_000, 4, 0),
+        EnemyKind::Leviathan => of(150, 100, 5_000, 10_000, 4, 0),
     }
 }
 
@@ -196,7 +196,8 @@ impl State {
     }
 
     fn fire_at_times(&mut self, enemy: &mut Enemy) {
-        if enemy.fire_every == 0 || enemy.x > WIDTH {
+        let seen = enemy.x >= 0 && enemy.x <= WIDTH && enemy.y >= 0 && enemy.y <= HEIGHT;
+        if enemy.fire_every == 0 || !seen {
             return;
         }
         enemy.fire_in -= 1;

@@ -15,7 +15,9 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::kinds::EnemyKind;
 use super::{HEIGHT, STEPS_PER_SECOND, WIDTH};
@@ -150,8 +152,7 @@ pub struct Wave {
 }
 
 /// A level.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Written")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level {
     /// What it is called.
     pub name: String,
@@ -191,28 +192,53 @@ struct Written {
     waves: Vec<Wave>,
 }
 
-impl TryFrom<Written> for Level {
-    type Error = String;
+impl<'de> Deserialize<'de> for Level {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Level, D::Error> {
+        from.deserialize_map(Whole)
+    }
+}
 
-    fn try_from(written: Written) -> Result<Level, String> {
+/// Reads a level and compares its fields with each other while the reader still knows where in the file it is.
+struct Whole;
+
+impl<'de> Visitor<'de> for Whole {
+    type Value = Level;
+
+    fn expecting(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str("a level, with at least `name`, `seconds` and `waves`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, from: A) -> Result<Level, A::Error> {
+        let written = Written::deserialize(MapAccessDeserializer::new(from))?;
         let Written { name, seconds, boss, debris_every_steps, endless, waves } = written;
-        if endless && boss.is_some() {
+        let level = Level { name, seconds, boss, debris_every_steps, endless, waves };
+        level.check().map_err(de::Error::custom)?;
+        Ok(level)
+    }
+}
+
+impl Level {
+    fn check(&self) -> Result<(), String> {
+        if self.endless && self.boss.is_some() {
             return Err("`boss`: an endless level has no end for one to wait at".into());
         }
-        let level = Level { name, seconds, boss, debris_every_steps, endless, waves };
-        for (index, wave) in level.waves.iter().enumerate() {
-            if index > 0 && wave.at_seconds <= level.waves[index - 1].at_seconds {
-                return Err(format!("`waves`: wave {} must be later than the one before", index + 1));
+        let mut earlier = -1;
+        for (index, wave) in self.waves.iter().enumerate() {
+            let number = index + 1;
+            if wave.at_seconds <= earlier {
+                return Err(format!(
+                    "`at_seconds` of wave {number} must be later than that of the wave before"
+                ));
             }
+            earlier = wave.at_seconds;
             for spawn in &wave.spawns {
                 let last = (0..spawn.count).map(|member| spawn.step_of(member)).max().unwrap_or(0);
-                if wave.at_seconds * STEPS_PER_SECOND as i32 + last >= level.steps() {
-                    let wave = index + 1;
-                    return Err(format!("`seconds`: wave {wave} is still coming when the waves are over"));
+                if wave.at_seconds * STEPS_PER_SECOND as i32 + last >= self.steps() {
+                    return Err(format!("`seconds`: wave {number} is still coming when the waves are over"));
                 }
             }
         }
-        Ok(level)
+        Ok(())
     }
 }
 

@@ -1,12 +1,13 @@
 //! Games played by chance, the same ones in every language: what holds two implementations of the rules to each other.
 //!
-//! A log is a seed and a number of steps. Out of the seed come the level, who plays, what each presses and for how long, who comes and
-//! leaves, and answers to offers, right ones and wrong ones. Some seats are flown by [bots](super::bot), so that a log gets beyond
+//! A log is a seed and a number of steps. Out of the seed come the level, who plays with what, what each presses and for how long, who
+//! comes and leaves, and answers to offers, right ones and wrong ones. Some seats are flown by [bots](super::bot), so that a log gets beyond
 //! the first wave. Every beam hits what is in front of it now.
 
 use super::bot;
 use super::event::Event;
 use super::math::{seeded, xorshift};
+use super::offers::ALL_WEAPONS;
 use super::{Levels, SEATS, State, buttons};
 
 /// A game played by chance.
@@ -32,7 +33,7 @@ impl Log {
         log.bots = log.random(16);
         for seat in 0..SEATS {
             if present & (1 << seat) != 0 {
-                log.state.add_ship(seat);
+                log.add_ship(seat);
             }
         }
         log
@@ -45,7 +46,7 @@ impl Log {
             if self.state.ships[seat].is_some() {
                 self.state.remove_ship(seat);
             } else {
-                self.state.add_ship(seat);
+                self.add_ship(seat);
             }
         }
         for seat in 0..SEATS {
@@ -62,6 +63,21 @@ impl Log {
         self.state.step(levels, &pressed);
         self.strike();
         self.choose();
+    }
+
+    /// A ship that may have had its upgrades already: few logs would come to the higher ones.
+    fn add_ship(&mut self, seat: usize) {
+        self.state.add_ship(seat);
+        let weapon = ALL_WEAPONS[self.random(4) as usize];
+        let weapon_level = 1 + self.random(3) as i32;
+        let thrusters = self.random(4) as i32;
+        let drone = self.random(2) == 1;
+        if let Some(ship) = &mut self.state.ships[seat] {
+            ship.pilotage.weapon = weapon;
+            ship.pilotage.weapon_level = weapon_level;
+            ship.pilotage.thrusters = thrusters;
+            ship.pilotage.drone = drone;
+        }
     }
 
     fn strike(&mut self) {

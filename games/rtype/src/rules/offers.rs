@@ -25,8 +25,10 @@ const AMMO_OF_CAPSULE: i32 = 25;
 /// Points of the first weapon offer. The n-th is at n (n + 1) / 2 times as many.
 const WEAPON_MARK: i32 = 2_500;
 
-const ALL_POWERS: [Power; POWERS] = [Power::Thrusters, Power::Shield, Power::Drone];
-const ALL_WEAPONS: [Weapon; 4] = [Weapon::Cannon, Weapon::Spread, Weapon::Lance, Weapon::Seeker];
+/// Every power, by its number.
+pub(super) const ALL_POWERS: [Power; POWERS] = [Power::Thrusters, Power::Shield, Power::Drone];
+/// Every weapon, by its number.
+pub(super) const ALL_WEAPONS: [Weapon; 4] = [Weapon::Cannon, Weapon::Spread, Weapon::Lance, Weapon::Seeker];
 
 /// Something to choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -121,7 +121,7 @@ impl State {
         // The enemies that are late make room: it is the one that must come.
         self.enemies.clear();
         if let Some(boss) = self.add_enemy(kind, SPAWN_X + 130, HEIGHT / 2) {
-            boss.health = boss.health * (ships.max(1) + 1) / 2;
+            boss.health = boss.health * (2 * ships.max(1) + 1) / 3;
             boss.health_max = boss.health;
             let id = boss.id;
             self.events.push(Event::BossSpawned { id, kind });
