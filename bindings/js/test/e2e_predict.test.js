@@ -83,6 +83,7 @@ test("a step that is wrong is corrected by the server, and seen in the figures",
     assert.ok((own.report?.fields.find(({ name }) => name === "at")?.count ?? 0) > 3);
     assert.equal(client.stats().corrections, own.corrections);
     assert.throws(() => client.predict("Tank", walk), { code: "setting" });
+    assert.throws(() => client.predict("Walker", walk, { fields: ["at", "wheels"] }), { code: "setting" });
   } finally {
     await client.close();
     await server.stop();
@@ -123,6 +124,30 @@ test("without prediction the own object waits for the server; without interpolat
     await eventually(() => own.object === walker && own.state?.at[0] > told(), "it is predicted again");
     client.update();
     assert.ok(walker.position[0] > told(), "ahead again");
+  } finally {
+    await client.close();
+    await server.stop();
+  }
+});
+
+test("what is not predicted is as the server told, and no mistake", async () => {
+  const server = await startTour(["udp://127.0.0.1:0"]);
+  const client = await connect(addressOf(server, "udp"), { protocol: tour, name: "Ada", input: { way: 1 } });
+  try {
+    const inPlaceOnly = client.predict(
+      "Walker",
+      (walker, { way }) => {
+        walker.at[0] += [0, 0.125, -0.125][way] ?? 0;
+      },
+      { fields: ["at"] },
+    );
+    await eventually(() => (inPlaceOnly.report?.confirmed ?? 0) > 20, "the server agrees");
+    assert.deepEqual(Object.keys(inPlaceOnly.state ?? {}), ["at"]);
+    assert.deepEqual(
+      inPlaceOnly.report?.fields.map(({ name }) => name),
+      ["at"],
+    );
+    assert.ok((inPlaceOnly.object?.get("steps") ?? 0) > 0, "which the step above does not count");
   } finally {
     await client.close();
     await server.stop();

@@ -10,6 +10,22 @@ import { stepShip } from "/rtype/rules/ship.js";
 
 /** @typedef {import("/rtype/rules/ship.js").Pilotage} Pilotage */
 
+/** What of a ship its step changes or depends on. The rest is for the server to say. */
+export const PREDICTED = /** @type {const} */ ([
+  "at",
+  "seat",
+  "down",
+  "safe",
+  "thrusters",
+  "drone",
+  "weapon",
+  "weapon_level",
+  "cooldown",
+  "ammo",
+  "refill",
+  "energy",
+]);
+
 /**
  * What of a ship its step depends on.
  * @param {any} ship its fields, as they are sent

@@ -1,7 +1,7 @@
 /** The game over the network, as a cast to draw. */
 
 import { OwnShots } from "/rtype/own_shots.js";
-import { firedBy, fly } from "/rtype/flight.js";
+import { PREDICTED, firedBy, fly } from "/rtype/flight.js";
 import { UNITS_PER_METRE } from "/rtype/protocol.js";
 import { NOSE, NO_SEAT, WIDTH } from "/rtype/rules/constants.js";
 
@@ -55,13 +55,14 @@ export class NetSource {
 
   /** The fields of the own ship: ahead of the server, if that is wanted; null without one. */
   get ownShip() {
-    return this.#own?.state ?? this.#client?.own("Ship")?.values() ?? null;
+    const told = this.#client?.own("Ship")?.values();
+    return told === undefined ? null : { ...told, ...this.#own?.state };
   }
 
   /** @param {Client} client */
   attach(client) {
     this.#client = client;
-    this.#own = client.predict("Ship", fly);
+    this.#own = client.predict("Ship", fly, { fields: PREDICTED });
     this.#own.enable(this.isPredicting);
     this.shots.reset();
     client.setInput((/** @type {number} */ step) => this.#act(client, step));
@@ -178,17 +179,16 @@ export class NetSource {
   /** @param {NetObject} object */
   #seeShip(object) {
     const ship = this.#cast.see(this.#cast.ships, object.alias);
-    const isPredicted = this.#own?.object === object;
-    const told = (isPredicted ? this.#own?.state : null) ?? object.values();
+    const told = object.values();
+    if (this.#own?.object === object) Object.assign(told, this.#own.state);
     if (told.seat === undefined) {
       this.#place(ship, object);
       return;
     }
     const { down } = ship;
     const { seat, pilot, lives, shield, thrusters, drone, weapon, safe, score } = told;
-    Object.assign(ship, { seat, pilot, shield, thrusters, drone, weapon, safe, down: told.down });
-    // What the server alone decides is as it told.
-    Object.assign(ship, { lives: object.get("lives") ?? lives, score: object.get("score") ?? score });
+    Object.assign(ship, { seat, pilot, lives, shield, thrusters, drone, weapon, safe, score });
+    ship.down = told.down;
     ship.weaponLevel = told.weapon_level;
     ship.isOwn = object.isOwn;
     const isNew = this.#place(ship, object);

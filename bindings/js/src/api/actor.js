@@ -38,9 +38,18 @@ export class Actor {
   /**
    * @param {string} kind
    * @param {(state: any, input: any) => void} step
+   * @param {readonly string[] | null} fields
    */
-  predict(kind, step) {
-    const prediction = new Prediction(this.#session, this.#scene, this.#protocol, kind, step, this.#recent);
+  predict(kind, step, fields) {
+    const prediction = new Prediction(
+      this.#session,
+      this.#scene,
+      this.#protocol,
+      kind,
+      step,
+      this.#recent,
+      fields,
+    );
     this.#predictions.push(prediction);
     return prediction;
   }

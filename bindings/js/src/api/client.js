@@ -168,12 +168,14 @@ export class Client extends Emitter {
   }
 
   /**
-   * Predicts the player's own object of a kind: `step` moves its fields by one step, as the server does.
+   * Predicts the player's own object of a kind: `step` moves its fields by one step, as the server does. With
+   * `fields`, only those, and all others are as the server told last.
    * @param {string} kind
    * @param {(state: any, input: any) => void} step
+   * @param {{ fields?: readonly string[] }} [options]
    */
-  predict(kind, step) {
-    return this.#actor.predict(kind, step);
+  predict(kind, step, { fields } = {}) {
+    return this.#actor.predict(kind, step, fields ?? null);
   }
 
   /** How far behind the view is on a good connection: 50 to 500 ms. @param {number} ms */
