@@ -7,9 +7,6 @@ import { circle, light, line, metal, polygon, shape, solid } from "/rtype/draw/s
 
 const EDGE = "#07040b";
 
-/** The moods of bosses, as in the rules. */
-export const MOOD = Object.freeze({ ARRIVES: 0, STEADY: 1, GATHERS: 2, WORST: 3, RETURNS: 4, CALLS: 5 });
-
 // A fortress: two halves of armour around a core.
 const WARDEN = shape(
   -70,

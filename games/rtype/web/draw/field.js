@@ -1,12 +1,14 @@
 /** The field with everybody on it, as it is shown or as the server last said. */
 
-import { BOSS_LOOKS, HEARTS, MOOD } from "/rtype/draw/bosses.js";
+import { BOSS_LOOKS, HEARTS } from "/rtype/draw/bosses.js";
 import { LOOKS } from "/rtype/draw/enemies.js";
 import { GHOST } from "/rtype/draw/palette.js";
 import { drawShip, traceShip } from "/rtype/draw/ships.js";
 import { circle, light, solid, stamp, stampTurned } from "/rtype/draw/sprites.js";
 import { capsuleSprite, rockScale, rockSprite, shotSprite } from "/rtype/draw/things.js";
+import { MOOD_CALLS, MOOD_GATHERS, MOOD_WORST } from "/rtype/rules/boss.js";
 import { HEIGHT, NO_SEAT, WIDTH } from "/rtype/rules/constants.js";
+import { MOOD_RUSH, MOOD_WARNING } from "/rtype/rules/enemy.js";
 import { EnemyKind, ShotKind } from "/rtype/rules/kinds.js";
 
 /** @typedef {import("/rtype/cast.js").Cast} Cast */
@@ -14,10 +16,10 @@ import { EnemyKind, ShotKind } from "/rtype/rules/kinds.js";
 /** @typedef {import("/rtype/draw/sprites.js").Sprites} Sprites */
 
 const HIT_MS = 75;
+const FLASH = "rgba(255,255,255,0.8)";
+/** For what is large and hit all the time, and for those who want less of it. */
+const SOFT_FLASH = "rgba(255,255,255,0.25)";
 const STEPS_PER_MS = 0.06;
-/** Moods of enemies that are no bosses, as in the rules. */
-const MOOD_WARNING = 1;
-const MOOD_RUSH = 2;
 /** What the server said is worth an outline if it is so far from what is shown, in units. */
 const GHOST_UNITS = 3;
 /** How much of a lean is taken over in a frame. */
@@ -100,18 +102,13 @@ function drawEnemy(context, sprites, enemy, x, y, step, nowMs, isStill) {
   if (look === undefined) return;
   const { halfWidth, halfHeight, paint } = look;
   const name = `enemy ${enemy.kind}`;
+  const isBoss = BOSS_LOOKS.has(enemy.kind);
   const isHit = nowMs - enemy.hitMs < HIT_MS;
   const sprite = isHit
-    ? sprites.flat(
-        name,
-        halfWidth,
-        halfHeight,
-        paint,
-        isStill ? "rgba(255,255,255,0.35)" : "rgba(255,255,255,0.8)",
-      )
+    ? sprites.flat(name, halfWidth, halfHeight, paint, isBoss || isStill ? SOFT_FLASH : FLASH)
     : sprites.get(name, halfWidth, halfHeight, paint);
-  if (BOSS_LOOKS.has(enemy.kind)) drawThreat(context, sprites, enemy, x, y, step);
-  else if (enemy.mood === MOOD_WARNING)
+  if (isBoss) drawThreat(context, sprites, enemy, x, y, step);
+  else if (warns(enemy.kind) && enemy.mood === MOOD_WARNING)
     drawWarning(context, x, y, Math.min(halfWidth, halfHeight), step, isStill);
   if (enemy.kind === EnemyKind.Dasher && enemy.mood === MOOD_RUSH) drawRush(context, sprites, x, y);
   const lean = Math.max(-0.4, Math.min(0.4, (enemy.lastY - enemy.y) * 0.06));
@@ -119,6 +116,9 @@ function drawEnemy(context, sprites, enemy, x, y, step, nowMs, isStill) {
   if (Math.abs(enemy.tilt) < 0.01) stamp(context, sprite, x, y);
   else stampTurned(context, sprite, x, y, enemy.tilt);
 }
+
+/** @param {number} kind */
+const warns = (kind) => kind === EnemyKind.Turret || kind === EnemyKind.Dasher;
 
 /** @param {number} kind */
 const leans = (kind) => kind === EnemyKind.Weaver || kind === EnemyKind.Hunter;
@@ -170,9 +170,9 @@ function drawRush(context, sprites, x, y) {
  * @param {number} step
  */
 function drawThreat(context, sprites, boss, x, y, step) {
-  const isWorst = boss.mood === MOOD.WORST;
-  if (!isWorst && boss.mood !== MOOD.GATHERS && boss.mood !== MOOD.CALLS) return;
-  const colour = boss.mood === MOOD.CALLS ? "120,200,255" : "255,70,60";
+  const isWorst = boss.mood === MOOD_WORST;
+  if (!isWorst && boss.mood !== MOOD_GATHERS && boss.mood !== MOOD_CALLS) return;
+  const colour = boss.mood === MOOD_CALLS ? "120,200,255" : "255,70,60";
   const sprite = sprites.get(`threat ${colour}`, 240, 240, (paint) => {
     solid(
       paint,
