@@ -24,7 +24,9 @@
 /** @typedef {Actor & { seat: number, pilot: number, lives: number, shield: number, thrusters: number,
  *   drone: boolean, weapon: number, weaponLevel: number, down: number, safe: number, score: number,
  *   thrust: number, isOwn: boolean }} ShipActor */
-/** @typedef {Actor & { kind: number, health: number, mood: number, hitMs: number, tilt: number }} EnemyActor */
+/**
+ * @typedef {Actor & { kind: number, health: number, mood: number, hitMs: number, tilt: number }} EnemyActor
+ */
 /** @typedef {Actor & { kind: number, seat: number, angle: number }} ShotActor */
 /** @typedef {Actor & { power: number }} CapsuleActor */
 /** @typedef {Actor & { size: number }} DebrisActor */

@@ -2,8 +2,8 @@
  * What the player presses: keys, a gamepad, or fingers on the field.
  *
  * Keys count while nothing else has the focus that uses them: arrows move a slider where one is focused. A
- * finger on the left half of the field is a stick whose middle is where it began; the buttons on the right are
- * held like keys.
+ * finger on the left half of the field is a stick whose middle is where it began; the buttons on the right
+ * are held like keys.
  */
 
 import { Button } from "/rtype/rules/kinds.js";

@@ -1,8 +1,8 @@
 /**
  * The own ship, ahead of the server: the step of the rules, between what is sent and what they count in.
  *
- * A centimetre is a unit, and exactly as fine as positions are sent. So nothing is lost on the way from metres
- * to units and back, and the server is agreed with to the last digit.
+ * A centimetre is a unit, and exactly as fine as positions are sent. So nothing is lost on the way from
+ * metres to units and back, and the server is agreed with to the last digit.
  */
 
 import { UNITS_PER_METRE } from "/rtype/protocol.js";

@@ -2,9 +2,10 @@
  * A log of what was shown, frame by frame, for tools and tests: with `?log=1` in the address it is kept, as
  * `netloomFrames` of the window, and a button saves it as JSON.
  *
- * Each frame has its time, the newest step that the player acted in, the steps that are shown of the own ship
- * and of everything else, what was pressed, where the own ship is shown, and where the others are. Places are in
- * units. Keys and beams are logged as they happen, with their times. The clock is performance.now().
+ * Each frame has its time, the newest step that the player acted in, the steps that are shown of the own
+ * ship and of everything else, what was pressed, where the own ship is shown, and where the others are.
+ * Places are in units. Keys and beams are logged as they happen, with their times. The clock is
+ * performance.now().
  */
 
 import { element } from "/common/words.js";
@@ -21,7 +22,8 @@ const EVENTS_MAX = 20_000;
  * @property {number | null} shownStep
  * @property {number} buttons
  * @property {{ seat: number, x: number, y: number, down: number } | null} own
- * @property {{ kind: "ship" | "enemy", alias: number, what: number, x: number, y: number }[]} others `what` is
+ * @property {{ kind: "ship" | "enemy", alias: number, what: number, x: number, y: number }[]} others
+ *   `what` is
  *   the seat of a ship, the kind of an enemy
  */
 

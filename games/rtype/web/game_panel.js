@@ -1,4 +1,6 @@
-/** A game from its beginning to its end: figures, offers, what the server announces, and the score at last. */
+/**
+ * A game from its beginning to its end: figures, offers, what the server announces, and the score at last.
+ */
 
 import { element } from "/common/words.js";
 import { Banner } from "/rtype/banner.js";

@@ -1,6 +1,6 @@
 /**
- * Before and after a game: who is here, who is ready, what will be played. The server has the last word on all of
- * it and tells the whole state whenever it changes, so every change is simply shown anew.
+ * Before and after a game: who is here, who is ready, what will be played. The server has the last word on
+ * all of it and tells the whole state whenever it changes, so every change is simply shown anew.
  */
 
 import { keepName } from "/common/name.js";

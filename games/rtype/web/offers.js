@@ -1,13 +1,15 @@
 /**
- * What the player may choose: a small panel that does not stop the game. Power-ups and weapons may be offered at the
- * same time; the older offer is shown first.
+ * What the player may choose: a small panel that does not stop the game. Power-ups and weapons may be
+ * offered at the same time; the older offer is shown first.
  */
 
 import { element, make } from "/common/words.js";
 import { POWERS, WEAPONS } from "/rtype/protocol.js";
 
 /** @typedef {import("/netloom/index.js").Client} Client */
-/** @typedef {{ call: "choose_power" | "choose_weapon", id: number, choices: number[], atMs: number }} Offer */
+/**
+ * @typedef {{ call: "choose_power" | "choose_weapon", id: number, choices: number[], atMs: number }} Offer
+ */
 
 /** The server takes the first choice after this time. */
 const OFFER_MS = 15_000;

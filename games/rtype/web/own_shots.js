@@ -1,9 +1,9 @@
 /**
  * The player's own shots: seen when the button is pressed, and the server's from then on.
  *
- * The own ship is ahead of the server, and everything else is shown behind it. A shot begins at the nose of the
- * ship and ends at an enemy, so it has to get from the one time to the other on its way. It flies a little
- * slower at first, until it is where the server's own is shown, which it then is:
+ * The own ship is ahead of the server, and everything else is shown behind it. A shot begins at the nose
+ * of the ship and ends at an enemy, so it has to get from the one time to the other on its way. It flies a
+ * little slower at first, until it is where the server's own is shown, which it then is:
  *
  *     way     ╱ as predicted
  *          ╱ ╱ ─ shown
@@ -18,7 +18,9 @@ import { WIDTH } from "/rtype/rules/constants.js";
 /** @typedef {import("/netloom/index.js").Client} Client */
 /** @typedef {import("/netloom/index.js").NetObject} NetObject */
 
-/** A shot takes so many times the lag to get from the one time to the other; less would make it stand still. */
+/**
+ * A shot takes so many times the lag to get from the one time to the other; less would make it stand still.
+ */
 const LAGS = 3;
 const CHANGE_STEPS_MIN = 24;
 const OUTSIDE = 60;

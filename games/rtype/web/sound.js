@@ -6,7 +6,8 @@ import { WIDTH } from "/rtype/rules/constants.js";
 
 /**
  * A tone that slides from one pitch to another, or noise below a pitch that does.
- * @typedef {{ from: number, to: number, seconds: number, volume: number, wave: OscillatorType | "noise" }} Tone
+ * @typedef {{ from: number, to: number, seconds: number, volume: number, wave: OscillatorType | "noise" }}
+ *   Tone
  */
 
 /** @type {Record<SoundName, Tone>} */
@@ -38,7 +39,10 @@ export class Sound {
     return this.#isOn;
   }
 
-  /** To be called when a button is pressed: browsers let nothing else begin to sound. @param {boolean} isOn */
+  /**
+   * To be called when a button is pressed: browsers let nothing else begin to sound.
+   * @param {boolean} isOn
+   */
   set(isOn) {
     this.#isOn = isOn;
     if (isOn) {

@@ -3,7 +3,9 @@
 import { report } from "./emitter.js";
 import { Prediction } from "./prediction.js";
 
-/** Steps of which it is remembered what the player did: longer than any round trip that can be played with. */
+/**
+ * Steps of which it is remembered what the player did: longer than any round trip that can be played with.
+ */
 const RECENT_MAX = 256;
 
 /** See the module. */

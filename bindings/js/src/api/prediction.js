@@ -1,11 +1,12 @@
 /**
  * The player's own object, ahead of the server.
  *
- * It begins when an own object of the kind appears, and starts anew with each new one. Every input moves it
- * at once, by the step that the server makes as well; when the server's word arrives, the predictor compares,
- * and what differs is run again from there. What is compared is every field that the owner is sent in
- * snapshots, as finely as it is sent, or those that the game names: of what the server alone decides (points,
- * lives) every change would look like a mistake. Prediction can be switched off and on again, to feel the difference.
+ * It begins when an own object of the kind appears, and starts anew with each new one. Every input moves
+ * it at once, by the step that the server makes as well; when the server's word arrives, the predictor
+ * compares, and what differs is run again from there. What is compared is every field that the owner is
+ * sent in snapshots, as finely as it is sent, or those that the game names: of what the server alone
+ * decides (points, lives) every change would look like a mistake. Prediction can be switched off and on
+ * again, to feel the difference.
  */
 
 import { Predictor } from "../replica/predict/predict.js";

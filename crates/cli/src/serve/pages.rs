@@ -113,7 +113,9 @@ mod tests {
 
     #[test]
     fn the_page_of_the_game_that_is_served_is_the_first() {
-        for (game, title) in [("cubes", "<title>Netloom: the yard</title>"), ("rtype", "<title>Netloom: R-Type</title>")] {
+        for (game, title) in
+            [("cubes", "<title>Netloom: the yard</title>"), ("rtype", "<title>Netloom: R-Type</title>")]
+        {
             let first = find(game, "/").unwrap();
             assert!(std::str::from_utf8(first.plain).unwrap().contains(title), "{game}");
             assert_eq!(first.path, format!("/{game}/"));
@@ -147,9 +149,14 @@ mod tests {
 
     #[test]
     fn only_what_is_in_the_table_can_be_asked_for() {
-        for path in
-            ["/index.html/", "/../Cargo.toml", "/%2e%2e/Cargo.toml", "//", "/netloom/../page.js", "/common/lab.html"]
-        {
+        for path in [
+            "/index.html/",
+            "/../Cargo.toml",
+            "/%2e%2e/Cargo.toml",
+            "//",
+            "/netloom/../page.js",
+            "/common/lab.html",
+        ] {
             assert!(ask(path, "").is_none(), "{path}");
         }
     }

@@ -20,7 +20,10 @@ const EDGE = 30;
 const SHAKE_MAX = 14;
 const SHAKE_DECAY_PER_SECOND = 6;
 
-/** How large an explosion of each kind is, and of which colour. @type {Map<number, { size: number, colour: string }>} */
+/**
+ * How large an explosion of each kind is, and of which colour.
+ * @type {Map<number, { size: number, colour: string }>}
+ */
 const BLASTS = new Map([
   [EnemyKind.Drone, { size: 1, colour: "#ff8a5c" }],
   [EnemyKind.Weaver, { size: 1, colour: "#c47bff" }],
@@ -34,7 +37,9 @@ const BLASTS = new Map([
 
 /** @typedef {{ x: number, y: number, vx: number, vy: number, leftMs: number, lifeMs: number, size: number,
  *   colour: string }} Spark */
-/** @typedef {{ x: number, y: number, radius: number, leftMs: number, lifeMs: number, colour: string }} Ring */
+/**
+ * @typedef {{ x: number, y: number, radius: number, leftMs: number, lifeMs: number, colour: string }} Ring
+ */
 /** @typedef {{ x: number, y: number, reach: number, seat: number, leftMs: number }} Beam */
 
 /** See the module. */

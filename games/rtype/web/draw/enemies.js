@@ -4,7 +4,10 @@ import { EnemyKind } from "/rtype/rules/kinds.js";
 import { circle, light, line, metal, polygon, shape, solid } from "/rtype/draw/sprites.js";
 
 /** @typedef {import("/rtype/draw/sprites.js").Context} Context */
-/** @typedef {{ halfWidth: number, halfHeight: number, outline: Path2D, paint: (context: Context) => void }} Look */
+/**
+ * @typedef {{ halfWidth: number, halfHeight: number, outline: Path2D, paint: (context: Context) => void }}
+ *   Look
+ */
 
 const EDGE = "#0a0610";
 

@@ -26,7 +26,10 @@ const SPLIT_GAP = 6;
 /** On screens that are touched and higher than wide, thumbs need what is below the field. */
 const TALL = 1.1;
 
-/** Where the field is on the canvas, in CSS pixels. @typedef {{ x: number, y: number, scale: number }} Pane */
+/**
+ * Where the field is on the canvas, in CSS pixels.
+ * @typedef {{ x: number, y: number, scale: number }} Pane
+ */
 
 /** See the module. */
 export class View {

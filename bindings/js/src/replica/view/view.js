@@ -136,8 +136,8 @@ export class View {
   }
 
   /**
-   * Without interpolation, everything is as of the newest snapshot: what left is gone at once, and events come
-   * when they arrive. Going back to smooth motion takes view time back by the delay.
+   * Without interpolation, everything is as of the newest snapshot: what left is gone at once, and events
+   * come when they arrive. Going back to smooth motion takes view time back by the delay.
    * @param {boolean} isWanted
    */
   setInterpolating(isWanted) {
