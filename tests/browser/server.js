@@ -24,12 +24,13 @@ const PROGRAM = process.env.NETLOOM_BIN ?? built;
 
 /**
  * Starts a server and settles when it listens.
- * @param {{ args?: string[], settings?: Record<string, string> }} [options] settings as NETLOOM_ROOM_THINGS
+ * @param {{ game?: string, args?: string[], settings?: Record<string, string> }} [options]
+ *   settings as NETLOOM_ROOM_THINGS
  * @returns {Promise<Served>}
  */
-export async function serve({ args = anywhere(), settings = {} } = {}) {
+export async function serve({ game = "cubes", args = anywhere(), settings = {} } = {}) {
   if (PROGRAM === undefined) throw new Error("build the server first: cargo build -p netloom-cli");
-  const server = spawn(PROGRAM, ["serve", ...args, "--log", "off"], {
+  const server = spawn(PROGRAM, ["serve", "--game", game, ...args, "--log", "off"], {
     env: { ...process.env, ...settings },
     stdio: ["ignore", "pipe", "inherit"],
   });

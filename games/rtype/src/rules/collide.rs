@@ -23,16 +23,18 @@ pub fn beam_crosses(from: i32, to: i32, y: i32, kind: EnemyKind, enemy_x: i32, e
     (enemy_y - y).abs() <= of.half_height && enemy_x + of.half_width >= from && enemy_x - of.half_width <= to
 }
 
+/// Where a beam ends that would go from `from` to `end` at a height of `y`, with debris of that half width there.
+pub fn beam_stops(from: i32, end: i32, y: i32, half: i32, debris_x: i32, debris_y: i32) -> i32 {
+    let (left, right) = (debris_x - half, debris_x + half);
+    if (debris_y - y).abs() <= half && right >= from && left < end { left.max(from) } else { end }
+}
+
 impl State {
     /// How far a beam from there gets: to the nearest debris, else to the right edge.
     pub fn beam_end(&self, from: i32, y: i32) -> i32 {
         let mut end = WIDTH;
         for debris in &self.debris {
-            let half = debris.half();
-            let (left, right) = (debris.x - half, debris.x + half);
-            if (debris.y - y).abs() <= half && right >= from && left < end {
-                end = left.max(from);
-            }
+            end = beam_stops(from, end, y, debris.half(), debris.x, debris.y);
         }
         end
     }
