@@ -27,6 +27,8 @@ use netloom::replica::world::WorldError;
 use netloom::session::room::SpawnError;
 use serde::Serialize;
 
+use crate::game::seats::Seats;
+
 /// Where calls and notices go.
 pub trait Sink {
     /// To one player.
@@ -37,9 +39,16 @@ pub trait Sink {
     fn notify_all(&mut self, text: &str);
 }
 
+/// Tells something to whoever flies the ship of a seat. A bot has nobody to tell.
+fn tell_pilot(seat: usize, seats: &Seats, call: &'static str, args: &impl Serialize, sink: &mut impl Sink) {
+    if let Some(player) = seats.player(seat) {
+        sink.tell(player, call, args);
+    }
+}
+
 /// Where objects are.
 pub trait Scene {
-    /// A new one; `None` if there is no room for it.
+    /// A new one, if there is a place for it.
     fn spawn<T: Replicated>(&mut self, value: &T, owner: Option<PlayerId>)
     -> Result<ObjectIndex, SpawnError>;
     /// One is other than it was.

@@ -187,7 +187,7 @@ impl Field {
 
     /// A frame; asks what each player presses, in every step.
     pub fn frame_with(&mut self, mut press: impl FnMut(&Player) -> u8) {
-        self.now = self.now + FRAME;
+        self.now += FRAME;
         self.deliver();
         let before = allocations();
         self.server.tick(self.now);
