@@ -29,6 +29,7 @@
 //! | [`session_packed`] | a packed snapshot, or one to pack | agrees with a naive model of the format; what is packed comes back |
 //! | [`session_pair`] | whatever somebody who was let in says to a server, and a server to a client | nothing panics, grows or ends the room |
 //! | [`rpc_frame`] | calls to a server and to a client, arguments, the list of a server's calls | limits and rates; no call is lost or comes twice; what reads writes back |
+//! | [`classic_datagram`] | the port of the classic protocol: strangers, players, and those in others' names | strangers get a challenge not longer than their own datagram and nothing else; what reads writes back |
 //!
 //! The bodies are ordinary functions, so that the seed corpora and any input that was found run on stable Rust:
 //!
@@ -40,6 +41,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod classic;
 mod input;
 mod proto;
 mod replica;
@@ -48,6 +50,7 @@ mod session;
 mod transport;
 mod wire;
 
+pub use classic::classic_datagram;
 pub use proto::{
     connection_pair, endpoint_datagram, endpoint_session, proto_frames, proto_handshake, proto_header,
 };
@@ -62,7 +65,7 @@ pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_sche
 pub type Body = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Body); 23] = [
+pub const TARGETS: [(&str, Body); 24] = [
     ("wire_primitives", wire_primitives),
     ("wire_record", wire_record),
     ("wire_schema", wire_schema),
@@ -86,6 +89,7 @@ pub const TARGETS: [(&str, Body); 23] = [
     ("session_packed", session_packed),
     ("session_pair", session_pair),
     ("rpc_frame", rpc_frame),
+    ("classic_datagram", classic_datagram),
 ];
 
 /// Runs the files that are named on the command line through a target.
