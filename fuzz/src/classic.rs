@@ -127,6 +127,7 @@ impl Pilot for Fake {
 
     fn ready(&mut self) {
         self.scene.start = Some(GameStart { your_id: 1 });
+        self.scene.lobby = self.scene.lobby.map(|lobby| LobbyStatus { phase: LobbyPhase::Playing, ..lobby });
     }
 
     fn choose_power(&mut self, choice: Choice) -> bool {
