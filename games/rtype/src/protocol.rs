@@ -63,7 +63,7 @@ pub struct Ship {
     /// Steps until there is one more.
     #[replicated(owner)]
     pub refill: u8,
-    /// What the beam has; it fires at [`BEAM_ENERGY`](crate::protocol::BEAM_ENERGY).
+    /// What the beam has; it fires at [`BEAM_ENERGY`].
     #[replicated(owner)]
     pub energy: u8,
 }

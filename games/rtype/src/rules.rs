@@ -34,7 +34,7 @@ pub use collide::{beam_crosses, beam_stops};
 pub use enemy::{Enemy, MOOD_CALM, MOOD_RUSH, MOOD_WARNING, Traits, is_boss, traits};
 pub use event::Event;
 pub use kinds::{EnemyKind, Phase, Power, ShotKind, Weapon, buttons};
-pub use levels::{Formation, Level, LevelError, Levels, Spawn, Wave};
+pub use levels::{Formation, LEVELS_MAX, Level, LevelError, Levels, Spawn, Wave};
 pub use offers::{OFFER_STEPS, Offer, Offers, POWERS, Refused, WEAPONS};
 pub use ship::*;
 pub use shot::{CAPSULE_HALF, Capsule, Debris, Shot};
