@@ -1,7 +1,7 @@
 /** The page of the shooter: from the lobby into a game with bots, by keys, by touch, and with every switch. */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { eventually, joined, newWindow, openPage, shoot, useBrowser } from "./browser.js";
 import { serve } from "./server.js";
 
@@ -10,12 +10,22 @@ import { serve } from "./server.js";
 const PACKED_BYTES_MAX = 200_000;
 
 useBrowser();
-/** @type {import("./server.js").Served} */
-let server;
-before(async () => {
-  server = await serve({ game: "rtype" });
-});
-after(() => server.stop());
+
+/**
+ * A test with a server of its own: whoever plays ends nobody else's game.
+ * @param {string} name
+ * @param {(server: import("./server.js").Served, context: import("node:test").TestContext) => Promise<void>} run
+ */
+function play(name, run) {
+  test(name, async (context) => {
+    const server = await serve({ game: "rtype" });
+    try {
+      await run(server, context);
+    } finally {
+      await server.stop();
+    }
+  });
+}
 
 /** What the page has of its game: the own ship in units, and how many of each there are. @param {Page} page */
 function seen(page) {
@@ -36,13 +46,13 @@ function seen(page) {
 }
 
 /**
- * In the lobby, alone, with its settings in reach.
+ * In the lobby, with a seat.
+ * @param {import("./server.js").Served} server
  * @param {Parameters<typeof openPage>[1]} [options]
  */
-async function enterLobby(options) {
+async function enterLobby(server, options) {
   const { page, mistakes } = await openPage(server, options);
   await joined(page);
-  // Whoever played before is still on the way out.
   await eventually(
     () => seen(page),
     ({ phase }) => phase === "waiting",
@@ -68,49 +78,46 @@ async function start(page, bots) {
   );
 }
 
-/** Ends the game for the next test: whoever is alone in it takes the room along. @param {Page} page */
-async function leave(page) {
-  await page.evaluate(() => /** @type {any} */ (globalThis).netloom.session.client.close());
-  await page.close();
-}
+play(
+  "the page comes in one piece: title, lobby, bots that play behind it, less than 200 kB",
+  async (server, context) => {
+    const { page, mistakes } = await enterLobby(server, { query: "?name=Ada" });
+    assert.equal(await page.title(), "Netloom: R-Type");
+    assert.equal(await page.isVisible("#lobby"), true);
+    assert.match((await page.textContent("#seats")) ?? "", /^Adayou, host….*free seat.*free seat.*free seat/);
+    const behind = await eventually(
+      () => seen(page),
+      ({ ships, others }) => ships === 3 && others > 0,
+      "bots play behind the lobby",
+    );
+    assert.equal(behind.isPlaying, false);
+    const came = await page.evaluate(() => {
+      const loaded = /** @type {PerformanceResourceTiming[]} */ ([
+        ...performance.getEntriesByType("navigation"),
+        ...performance.getEntriesByType("resource"),
+      ]);
+      return {
+        bytes: loaded.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
+        files: loaded.length,
+      };
+    });
+    context.diagnostic(JSON.stringify(came));
+    assert.ok(came.files > 80 && came.bytes > 80_000 && came.bytes < PACKED_BYTES_MAX, JSON.stringify(came));
+    await page.fill("#name-text", "<i>Grace</i>");
+    await page.keyboard.press("Enter");
+    await eventually(
+      () => page.textContent("#seats"),
+      (text) => text?.startsWith("<i>Grace</i>") ?? false,
+      "another name, as text",
+    );
+    await shoot(page, "rtype-lobby");
+    assert.deepEqual(mistakes, []);
+    await page.close();
+  },
+);
 
-test("the page comes in one piece: title, lobby, bots that play behind it, less than 200 kB", async (context) => {
-  const { page, mistakes } = await enterLobby({ query: "?name=Ada" });
-  assert.equal(await page.title(), "Netloom: R-Type");
-  assert.equal(await page.isVisible("#lobby"), true);
-  assert.match((await page.textContent("#seats")) ?? "", /^Adayou, host….*free seat.*free seat.*free seat/);
-  const behind = await eventually(
-    () => seen(page),
-    ({ ships, others }) => ships === 3 && others > 0,
-    "bots play behind the lobby",
-  );
-  assert.equal(behind.isPlaying, false);
-  const came = await page.evaluate(() => {
-    const loaded = /** @type {PerformanceResourceTiming[]} */ ([
-      ...performance.getEntriesByType("navigation"),
-      ...performance.getEntriesByType("resource"),
-    ]);
-    return {
-      bytes: loaded.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
-      files: loaded.length,
-    };
-  });
-  context.diagnostic(JSON.stringify(came));
-  assert.ok(came.files > 80 && came.bytes > 80_000 && came.bytes < PACKED_BYTES_MAX, JSON.stringify(came));
-  await page.fill("#name-text", "<i>Grace</i>");
-  await page.keyboard.press("Enter");
-  await eventually(
-    () => page.textContent("#seats"),
-    (text) => text?.startsWith("<i>Grace</i>") ?? false,
-    "another name, as text",
-  );
-  await shoot(page, "rtype-lobby");
-  assert.deepEqual(mistakes, []);
-  await leave(page);
-});
-
-test("alone with bots by keys only: ready, fly, fire; figures tell of it", async () => {
-  const { page, mistakes } = await enterLobby({ query: "?name=Ada&log=1" });
+play("alone with bots by keys only: ready, fly, fire; figures tell of it", async (server) => {
+  const { page, mistakes } = await enterLobby(server, { query: "?name=Ada&log=1" });
   const begin = await start(page, "3");
   assert.equal(await page.isVisible("#lobby"), false);
   assert.equal(await page.isVisible("#hud"), true);
@@ -139,11 +146,11 @@ test("alone with bots by keys only: ready, fly, fire; figures tell of it", async
   assert.ok(events.some((/** @type {any} */ { type, code }) => type === "keydown" && code === "ArrowRight"));
   await shoot(page, "rtype-play");
   assert.deepEqual(mistakes, []);
-  await leave(page);
+  await page.close();
 });
 
-test("every switch does what it says", async () => {
-  const { page, mistakes } = await enterLobby({ query: "?name=Ada" });
+play("every switch does what it says", async (server) => {
+  const { page, mistakes } = await enterLobby(server, { query: "?name=Ada" });
   await start(page, "1");
   await page.fill("#latencyMs", "100");
   await eventually(
@@ -192,17 +199,17 @@ test("every switch does what it says", async () => {
   );
   await page.keyboard.up("ShiftLeft");
   assert.deepEqual(mistakes, []);
-  await leave(page);
+  await page.close();
 });
 
-test("on a phone everything fits, a thumb steers and the other fires", async () => {
+play("on a phone everything fits, a thumb steers and the other fires", async (server) => {
   const window = await newWindow({
     viewport: { width: 390, height: 844 },
     hasTouch: true,
     isMobile: true,
     deviceScaleFactor: 2,
   });
-  const { page, mistakes } = await enterLobby({ window });
+  const { page, mistakes } = await enterLobby(server, { window });
   await shoot(page, "rtype-phone-lobby");
   await page.selectOption("#bots", "1");
   await page.tap("#ready");
@@ -241,12 +248,11 @@ test("on a phone everything fits, a thumb steers and the other fires", async () 
   );
   await touch("touchEnd");
   assert.deepEqual(mistakes, []);
-  await leave(page);
   await window.close();
 });
 
-test("whoever comes during a game waits for the next wave or watches, and is told so", async () => {
-  const { page, mistakes } = await enterLobby({ query: "?name=Ada" });
+play("whoever comes during a game waits for the next wave or watches, and is told so", async (server) => {
+  const { page, mistakes } = await enterLobby(server, { query: "?name=Ada" });
   await start(page, "0");
   const late = await openPage(server, { query: "?name=Bob" });
   await joined(late.page);
@@ -257,6 +263,6 @@ test("whoever comes during a game waits for the next wave or watches, and is tol
   );
   assert.equal(ready.isPlaying, true);
   assert.deepEqual([...mistakes, ...late.mistakes], []);
-  await leave(late.page);
-  await leave(page);
+  await late.page.close();
+  await page.close();
 });
