@@ -6,6 +6,7 @@
 
 mod proto;
 mod replica;
+mod rtype;
 mod session;
 mod transport;
 mod wire;
@@ -28,6 +29,7 @@ pub fn all() -> Vec<Seed> {
     seeds.extend(replica::seeds());
     seeds.extend(transport::seeds());
     seeds.extend(session::seeds());
+    seeds.extend(rtype::seeds());
     seeds
 }
 

@@ -1,5 +1,6 @@
 //! `netloom serve`: a game over real sockets, with its figures over HTTP, until it is told to stop.
 
+mod classic;
 mod metrics;
 mod pages;
 pub mod truth;
@@ -10,12 +11,15 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use netloom::prelude::*;
+use netloom::transport::MemoryTransport;
 use netloom::{Address, Scheme};
+use netloom_rtype::classic::Service;
 
 use crate::config::Config;
 use crate::games::{self, Entry};
 use crate::signals::Signals;
 use crate::{log, out};
+use classic::Door;
 use metrics::Metrics;
 use truth::Truth;
 use web::Web;
@@ -28,6 +32,7 @@ Examples:
   netloom serve --certificate fullchain.pem --key privkey.pem           a certificate that browsers know
   netloom serve --config netloom.toml --rooms 4 --json
   netloom serve --levels my-levels --level 2                            levels of your own
+  netloom serve --classic 0.0.0.0:12345                                 clients of the classic protocol, too
   netloom serve --game cubes                                            another game
 
 The file's settings, and their defaults: netloom config --default. Flags go before the environment, that before the file.
@@ -50,6 +55,12 @@ pub struct ServeArgs {
     /// The level that the lobby of rtype suggests [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=255))]
     level: Option<i64>,
+    /// Where rtype is played over the classic protocol, as 0.0.0.0:12345; "" for nowhere
+    #[arg(long, value_name = "ADDRESS")]
+    classic: Option<String>,
+    /// Let in who sends the bare classic JOIN from this machine, without the challenge that others have to answer
+    #[arg(long)]
+    classic_trust_loopback: bool,
     /// A file with settings
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -104,6 +115,8 @@ impl ServeArgs {
         let Config { server, log, rtype, .. } = &mut config;
         rtype.levels = self.levels.clone().unwrap_or(std::mem::take(&mut rtype.levels));
         rtype.level = self.level.unwrap_or(rtype.level);
+        rtype.classic = self.classic.clone().unwrap_or(std::mem::take(&mut rtype.classic));
+        rtype.classic_trust_loopback |= self.classic_trust_loopback;
         server.game = self.game.clone().unwrap_or(std::mem::take(&mut server.game));
         server.rooms = self.rooms.unwrap_or(server.rooms);
         server.metrics = self.metrics.clone().unwrap_or(std::mem::take(&mut server.metrics));
@@ -137,12 +150,14 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, String> {
     log::start(config.log_level(), config.log.json);
     let signals = Signals::watch()?;
     let truth = args.truth.as_deref().map(Truth::create).transpose()?;
-    let mut server = build(&config, game, truth)?;
+    let (door, hallway) = Door::new(&config)?.unzip();
+    let mut server = build(&config, game, truth, hallway)?;
+    let classic = door.map(Door::open).transpose()?;
     let metrics = match &*config.server.metrics {
         "" => None,
         address => Some(Metrics::start(address, server.stats())?),
     };
-    greet(&config, game, &server, metrics.as_ref());
+    greet(&config, game, &server, metrics.as_ref(), classic.as_ref());
     server
         .run(|server| {
             while let Some(event) = server.poll_event() {
@@ -154,11 +169,19 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, String> {
             }
         })
         .map_err(|error| error.to_string())?;
+    if let Some(classic) = classic {
+        classic.stop();
+    }
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
 }
 
-fn build(config: &Config, game: Entry, mut truth: Option<Truth>) -> Result<Server, String> {
+fn build(
+    config: &Config,
+    game: Entry,
+    mut truth: Option<Truth>,
+    hallway: Option<MemoryTransport>,
+) -> Result<Server, String> {
     let builder = Server::builder((game.protocol)())
         .config(config.server_config())
         .websocket(config.websocket())
@@ -172,6 +195,10 @@ fn build(config: &Config, game: Entry, mut truth: Option<Truth>) -> Result<Serve
     let (builder, certificates) = {
         let certificates = config.certificates()?;
         (builder.certificates(certificates.clone()), certificates)
+    };
+    let builder = match hallway {
+        Some(hallway) => builder.transport(hallway),
+        None => builder,
     };
     let addresses = config.addresses()?;
     let builder = addresses.iter().fold(builder, |builder, address| builder.listen(&address.to_string()));
@@ -191,7 +218,13 @@ fn build(config: &Config, game: Entry, mut truth: Option<Truth>) -> Result<Serve
 }
 
 /// Says where it is and what to do next.
-fn greet(config: &Config, game: Entry, server: &Server, metrics: Option<&Metrics>) {
+fn greet(
+    config: &Config,
+    game: Entry,
+    server: &Server,
+    metrics: Option<&Metrics>,
+    classic: Option<&Service>,
+) {
     let rooms = match config.server.rooms {
         1 => String::from("1 room"),
         rooms => format!("{rooms} rooms"),
@@ -205,6 +238,9 @@ fn greet(config: &Config, game: Entry, server: &Server, metrics: Option<&Metrics
     }
     for address in server.local_addresses() {
         out::line(format_args!("  listening   {address}"));
+    }
+    if let Some(classic) = classic {
+        out::line(format_args!("  classic     {}", classic.address()));
     }
     #[cfg(feature = "webtransport")]
     if let (Some(hash), true) = (server.certificate_hashes().first(), has(server, Scheme::WebTransport)) {

@@ -75,11 +75,6 @@ impl Rtype {
     pub fn furnish(&self, room: &mut RoomConfig) {
         self.setup.furnish(&self.levels, room);
     }
-
-    /// The rules' state of the game that goes on.
-    pub fn state(&self) -> Option<&State> {
-        self.play.as_ref().map(|play| &play.state)
-    }
 }
 
 impl Game for Rtype {

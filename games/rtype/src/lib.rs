@@ -6,10 +6,12 @@
 //!   prediction   the own ship, ahead of the server
 //!   game         the rules in a room: seats, lobby, bots, beams judged by what was seen
 //!   broadcast    what of it clients hear, part by part
+//!   classic      the same game over the classic protocol, for clients that know nothing of Netloom
 //! ```
 #![forbid(unsafe_code)]
 
 pub mod broadcast;
+pub mod classic;
 pub mod game;
 pub mod prediction;
 pub mod protocol;

@@ -108,3 +108,18 @@ fn a_beam_is_seen_by_all_and_its_hits_are_counted_for_who_fired_it() {
     assert!(x > 160);
     assert!(field.players[1].called(tells::BEAM_HITS).is_none());
 }
+
+#[test]
+fn who_asks_faster_than_a_hand_can_is_told_so() {
+    let mut field = Field::new(empty_level(), Setup::default());
+    field.play(&["Ada"]);
+    for number in 0..15 {
+        field.players[0].client.call(asks::LAG_COMPENSATION, &(number % 2 == 0,)).unwrap();
+    }
+    field.until("ten pass", |field| field.players[0].refusals.len() == 5);
+    assert!(field.players[0].refusals.iter().all(|text| text.contains("too often")));
+    field.run(2);
+    field.players[0].client.call(asks::LAG_COMPENSATION, &(true,)).unwrap();
+    field.run(1);
+    assert_eq!(field.players[0].refusals.len(), 5, "later it is no offence");
+}

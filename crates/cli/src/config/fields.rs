@@ -59,7 +59,7 @@ const SECTIONS: [(&str, &str); 7] = [
 ];
 
 /// All settings, in the order of the file.
-const FIELDS: [Field; 54] = [
+const FIELDS: [Field; 56] = [
     field(
         "server",
         "role",
@@ -242,6 +242,18 @@ const FIELDS: [Field; 54] = [
     field("rtype", "level", Whole(1, 255), "The level that a lobby suggests; its host may choose another."),
     field("rtype", "bots", Whole(0, 3), "Seats that a lobby suggests to leave to the server's own players."),
     field("rtype", "min_players", Whole(1, 4), "Players that a game needs."),
+    field(
+        "rtype",
+        "classic",
+        AddressOrNothing,
+        "Where the game is played over the classic protocol, over UDP; empty for nowhere. docs/CLASSIC.md has its bytes.",
+    ),
+    field(
+        "rtype",
+        "classic_trust_loopback",
+        Bool,
+        "Whether the classic JOIN of three bytes is enough from this machine. Elsewhere there is a challenge first.",
+    ),
     field("client", "name", Bytes(1, 64), "The name to be known by."),
     field(
         "client",

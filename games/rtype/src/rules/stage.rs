@@ -15,7 +15,7 @@ use super::{HEIGHT, SEATS, STEPS_PER_SECOND, State, WIDTH};
 
 /// Steps between the end of a level and the next.
 pub const CLEARED_STEPS: i32 = 300;
-/// Steps after its waves were over when a level ends though there are enemies left: none is to wait for for ever.
+/// Steps after which a level whose waves are over goes on though there are enemies left.
 const STRAGGLER_STEPS: i32 = 1_200;
 /// Points for the end of a level, for each ship that is not out, times the level.
 const CLEARED_POINTS: i32 = 1_000;

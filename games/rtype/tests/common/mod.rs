@@ -13,6 +13,7 @@ use netloom::session::lobby::LobbyCommand;
 use netloom::session::{Client, Room, Server};
 use netloom::transport::link::{Link, LinkConfig};
 use netloom::transport::rng::Rng;
+use netloom_count::allocations;
 use netloom_rtype::game::{Rtype, Setup};
 use netloom_rtype::prediction::Fly;
 use netloom_rtype::protocol::{Act, Ship, protocol};
@@ -30,6 +31,20 @@ struct Flying {
     bytes: Vec<u8>,
 }
 
+/// What went over a line in one direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traffic {
+    pub bytes: u64,
+    pub datagrams: u64,
+}
+
+impl Traffic {
+    fn add(&mut self, bytes: usize) {
+        self.bytes += bytes as u64;
+        self.datagrams += 1;
+    }
+}
+
 /// A client with what it saw and does.
 pub struct Player {
     pub client: Client<Act>,
@@ -40,10 +55,8 @@ pub struct Player {
     pub notices: Vec<String>,
     /// What is pressed until something else is.
     pub buttons: u8,
-    /// Predictions that the server contradicted.
-    pub corrections: u32,
-    pub bytes_down: u64,
-    pub bytes_up: u64,
+    /// Bytes of datagrams and datagrams, to this player and from it.
+    pub traffic: [Traffic; 2],
     address: SocketAddr,
     lines: [Link; 2],
     /// Whether datagrams get through at all.
@@ -84,6 +97,8 @@ pub struct Field {
     pub room: RoomId,
     pub players: Vec<Player>,
     flying: Vec<Flying>,
+    /// What the server allocated in its ticks.
+    pub server_allocations: u64,
 }
 
 /// The levels that come with the game.
@@ -110,7 +125,14 @@ impl Field {
         let config = ServerConfig::for_profile(Profile::Lobby4);
         let mut server = Server::new(config, protocol(), [1; 32]).unwrap();
         let room = server.add_room(Micros::ZERO, room, game).unwrap();
-        Field { now: Micros::ZERO, server, room, players: Vec::new(), flying: Vec::new() }
+        Field {
+            now: Micros::ZERO,
+            server,
+            room,
+            players: Vec::new(),
+            flying: Vec::new(),
+            server_allocations: 0,
+        }
     }
 
     pub fn room(&self) -> &Room {
@@ -136,9 +158,7 @@ impl Field {
             refusals: Vec::new(),
             notices: Vec::new(),
             buttons: 0,
-            corrections: 0,
-            bytes_down: 0,
-            bytes_up: 0,
+            traffic: [Traffic::default(); 2],
             address: SocketAddr::from(([10, 0, 1, number as u8], 4_000)),
             lines: [line(2 * number + 1), line(2 * number + 2)],
             is_plugged: true,
@@ -167,9 +187,11 @@ impl Field {
 
     /// A frame; asks what each player presses, in every step.
     pub fn frame_with(&mut self, mut press: impl FnMut(&Player) -> u8) {
-        self.now = self.now + FRAME;
+        self.now += FRAME;
         self.deliver();
+        let before = allocations();
         self.server.tick(self.now);
+        self.server_allocations += allocations() - before;
         let mut out = [0; 1_500];
         while let Some(sent) = self.server.poll_transmit(self.now, &mut out) {
             self.post(SERVER.parse().unwrap(), sent.to, &out[..sent.length]);
@@ -182,7 +204,9 @@ impl Field {
             while let Some(event) = player.client.poll_event() {
                 match event {
                     ClientEvent::Called(called) => player.calls.push(called),
-                    ClientEvent::CallRefused { text, .. } => player.refusals.push(text),
+                    ClientEvent::CallRefused { reason, text, .. } => {
+                        player.refusals.push(format!("{reason}: {text}"));
+                    }
                     ClientEvent::Notice { text, .. } => player.notices.push(text),
                     _ => {}
                 }
@@ -205,7 +229,7 @@ impl Field {
         let is_down = from == SERVER.parse().unwrap();
         let who = if is_down { to } else { from };
         let Some(player) = self.players.iter_mut().find(|player| player.address == who) else { return };
-        *(if is_down { &mut player.bytes_down } else { &mut player.bytes_up }) += bytes.len() as u64;
+        player.traffic[usize::from(!is_down)].add(bytes.len());
         let is_partitioned = !player.is_plugged;
         let arrivals = player.lines[usize::from(is_down)].admit(now, bytes.len(), is_partitioned);
         for arrival in arrivals.into_iter().flatten() {

@@ -83,6 +83,29 @@ fn what_is_wrong_is_told_with_file_line_and_field() {
     }
 }
 
+/// `vectors/levels.json` has what every implementation of the rules says about bad levels.
+#[test]
+fn every_reader_of_levels_says_the_same() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/levels.json");
+    let recorded = std::fs::read_to_string(path).expect("tests/vectors/levels.json is there");
+    let recorded: serde_json::Value = serde_json::from_str(&recorded).expect("well formed");
+    let good = recorded["good"].as_str().expect("a good level");
+    assert!(Levels::parse("good.json", good).is_ok());
+    let cases = recorded["cases"].as_array().expect("cases");
+    assert!(cases.len() >= 40);
+    for case in cases {
+        let text = |field: &str| case[field].as_str();
+        // Without a part, all of it.
+        let part = text("part").unwrap_or(good);
+        assert!(good.contains(part), "{part}");
+        let level = good.replacen(part, text("replacement").expect("a replacement"), 1);
+        match Levels::parse("bad.json", &level) {
+            Err(LevelError::Malformed { what, .. }) => assert_eq!(Some(what.as_str()), text("said")),
+            other => panic!("{level}: {other:?}"),
+        }
+    }
+}
+
 #[test]
 fn what_is_no_json_is_told_with_its_line() {
     let said = Levels::parse("cut.json", &GOOD[..60]).expect_err("cut").to_string();

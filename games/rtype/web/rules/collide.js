@@ -28,8 +28,8 @@ function meet(dx, dy, halfWidth, halfHeight) {
 }
 
 /**
- * Whether a beam that goes from `from` to `to` at a height of `y` crosses an enemy of that kind there. Whoever judges
- * beams by what a player saw asks this with the places of that time.
+ * Whether a beam that goes from `from` to `to` at a height of `y` crosses an enemy of that kind there.
+ * Whoever judges beams by what a player saw asks this with the places of that time.
  * @param {number} from
  * @param {number} to
  * @param {number} y
@@ -166,7 +166,8 @@ function shipAtThings(state, seat) {
   }
   for (const debris of state.debris) {
     const half = debrisHalf(debris);
-    if (meet(debris.x - x, debris.y - y, half + SHIP_HALF_WIDTH, half + SHIP_HALF_HEIGHT)) hitShip(state, seat);
+    const touch = meet(debris.x - x, debris.y - y, half + SHIP_HALF_WIDTH, half + SHIP_HALF_HEIGHT);
+    if (touch) hitShip(state, seat);
   }
   if (mayTake) takeCapsule(state, seat, x, y);
 }

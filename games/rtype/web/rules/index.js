@@ -1,11 +1,13 @@
 /**
  * The rules of R-TYPE: what happens in a step.
  *
- * A page that predicts, an attract mode without a network and the server must come to the same result, or players see
- * corrections. So the rules are whole numbers of 32 bits only, with one source of chance inside the state and every list
- * in a fixed order. The same rules in Rust are the server's; both are held to the same recorded hashes.
+ * A page that predicts, an attract mode without a network and the server must come to the same result, or
+ * players see corrections. So the rules are whole numbers of 32 bits only, with one source of chance inside
+ * the state and every list in a fixed order. The same rules in Rust are the server's; both are held to the
+ * same recorded hashes.
  *
- * The field is `WIDTH` by `HEIGHT` units, x to the right and y downwards, and a second has `STEPS_PER_SECOND` steps.
+ * The field is `WIDTH` by `HEIGHT` units, x to the right and y downwards, and a second has `STEPS_PER_SECOND`
+ * steps.
  *
  * ```js
  * const levels = new Levels([Levels.parse("1_outer_belt.json", text)]);

@@ -1,9 +1,9 @@
 /**
  * Levels, as data: what comes when.
  *
- * The files are those of the server, and so are the bounds: whatever is read here is bounded, so that no level, however
- * odd, makes a step take longer or a number overflow. Who writes a level asks the server, which also knows the line of a
- * mistake, and minds a field that is there twice.
+ * The files are those of the server, and so are the bounds: whatever is read here is bounded, so that no
+ * level, however odd, makes a step take longer or a number overflow. Who writes a level asks the server,
+ * which also knows the line of a mistake, and minds a field that is there twice.
  *
  * ```text
  *   { "name": "Outer belt",
@@ -12,7 +12,7 @@
  *     "debris_every_steps": 120,
  *     "waves": [
  *       { "at_seconds": 2,
- *         "spawns": [ { "kind": "drone", "count": 5, "every_steps": 15, "formation": "wedge", "y": 450 } ] } ] }
+ *         "spawns": [ { "kind": "drone", "count": 5, "every_steps": 15, "formation": "wedge" } ] } ] }
  * ```
  */
 
@@ -167,7 +167,7 @@ export class Level {
   }
 }
 
-const readSpawn = object("struct Spawn", {
+const readSpawn = object("a spawn, with at least `kind`", {
   kind: { read: oneOf("kind", ENEMIES) },
   count: { read: whole("count", 1, 64), missing: 1 },
   after_steps: { read: whole("after_steps", 0, 6000), missing: 0 },
@@ -181,7 +181,7 @@ const readSpawn = object("struct Spawn", {
   capsule: { read: flag("capsule"), missing: false },
 });
 
-const readWave = object("struct Wave", {
+const readWave = object("a wave, with `at_seconds` and `spawns`", {
   at_seconds: { read: whole("at_seconds", 0, 600) },
   spawns: { read: list("spawns", SPAWNS_MAX, (value) => new Spawn(readSpawn(value))) },
 });
@@ -280,8 +280,8 @@ export class Levels {
   }
 
   /**
-   * The number of the level that comes after one: none after the last, and an endless one comes only when it is asked
-   * for.
+   * The number of the level that comes after one: none after the last, and an endless one comes only when it
+   * is asked for.
    * @param {number} level
    */
   after(level) {

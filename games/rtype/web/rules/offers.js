@@ -1,9 +1,10 @@
 /**
  * Offers: what a ship may choose, and what a choice does.
  *
- * A choice takes as long as a player takes, and comes over a network: it may be late, twice, or made up. So an offer has
- * a number that never comes again in a game, a ship has at most one of each kind at a time, and a choice names the offer
- * it means. Whatever does not fit is refused and changes nothing. Who does not answer gets the first choice.
+ * A choice takes as long as a player takes, and comes over a network: it may be late, twice, or made up. So
+ * an offer has a number that never comes again in a game, a ship has at most one of each kind at a time, and
+ * a choice names the offer it means. Whatever does not fit is refused and changes nothing. Who does not
+ * answer gets the first choice.
  */
 
 import { SEATS } from "./constants.js";
@@ -155,8 +156,8 @@ export function offerPower(state, seat, first) {
 }
 
 /**
- * Offers two weapons: what the ship has, to be raised, and another; or two others when it cannot be raised. While one is
- * open, it waits.
+ * Offers two weapons: what the ship has, to be raised, and another; or two others when it cannot be raised.
+ * While one is open, it waits.
  * @param {State} state
  * @param {number} seat
  */

@@ -23,7 +23,10 @@ import { isEnemys } from "./shot.js";
 
 /** Steps between the end of a level and the next. */
 export const CLEARED_STEPS = 300;
-/** Steps after its waves were over when a level ends though there are enemies left: none is to wait for for ever. */
+/**
+ * Steps after its waves were over when a level ends though there are enemies left: none is to wait for for
+ * ever.
+ */
 const STRAGGLER_STEPS = 1200;
 /** Points for the end of a level, for each ship that is not out, times the level. */
 const CLEARED_POINTS = 1000;
