@@ -51,7 +51,7 @@ const parts = [source, lobby, game, toggles, graphs, lab, new Chat(), ...(log ==
 controls.onChoice = (/** @type {number} */ choice) => game.choose(choice);
 controls.onStart = () => game.start();
 source.onBeam = (/** @type {number} */ step) => log?.note("fired", { step });
-view.nameOf = (/** @type {number} */ pilot) => session.client?.players.get(pilot)?.name ?? "";
+view.nameOf = (/** @type {number} */ pilot) => lobby.nameOf(pilot);
 view.stickOf = () => controls.stick;
 lobby.onStarted = () => field.focus({ preventScroll: true });
 
