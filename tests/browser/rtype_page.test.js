@@ -135,6 +135,15 @@ play("alone with bots by keys only: ready, fly, fire; figures tell of it", async
     (shots) => Number(shots) < 57,
     "it fires",
   );
+  await eventually(
+    () =>
+      page.evaluate(() => {
+        const { shots } = /** @type {any} */ (globalThis).netloom.source;
+        return [...shots].some(({ object }) => object !== null);
+      }),
+    (isRecognised) => isRecognised,
+    "the server's shot is recognised as the own one",
+  );
   await page.keyboard.up("Space");
   const { frames, events } = await page.evaluate(() => {
     const { frames, events } = /** @type {any} */ (globalThis).netloomFrames;
