@@ -220,7 +220,7 @@ impl Appending<'_> {
         let mut baselines = Baselines::new(Some(common));
         scribe.rows.begin(peer.held.kinds());
         scribe.runs.reserve(peer.held.pages.len());
-        let stake = scribe.tally.stake(tick);
+        let stake = scribe.tally.stake();
         let (mut next, mut count, mut is_full) = (0u32, 0, false);
         let mut from = 0;
         while let Some(at) = peer.held.pages.next_busy(from).filter(|_| !is_full) {
