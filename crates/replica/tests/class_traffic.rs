@@ -102,10 +102,10 @@ fn with_one_peer_the_classes_add_up_to_what_was_written() {
     assert_eq!(ship.updates + rock.updates, written.updates);
     assert_eq!(ship.entries + rock.entries, written.entries);
     assert!(
-        ship.updates > 180 * SHIPS && ship.entries >= SHIPS && rock.entries >= ROCKS,
+        ship.updates > 100 * SHIPS && ship.entries >= SHIPS && rock.entries >= ROCKS,
         "{ship:?} {rock:?}"
     );
-    assert!(rock.updates > 180 * ROCKS / 2 && rock.updates < 210 * ROCKS / 2, "{rock:?}");
+    assert!(rock.updates > 2_000 && rock.updates < 210 * ROCKS / 2, "only every other rolls: {rock:?}");
     let counted = ship.bytes() + rock.bytes();
     let around = written.snapshots * AROUND_UPDATES_BYTES + 2;
     assert!(counted <= written.bytes && counted + around >= written.bytes, "{counted} of {}", written.bytes);
