@@ -1,8 +1,8 @@
 //! As much HTTP as a game server needs: a request's head, and an answer from memory.
 //!
 //! The port that browsers open a WebSocket on is also the one that they get the page from, that a monitor scrapes and that
-//! an orchestrator probes. That takes no web server: one request per connection, its head bounded in bytes and time, no
-//! body, and an answer that is in memory already.
+//! an orchestrator probes. That takes no web server: one request per connection, its head bounded in bytes and time, a body
+//! only where one is allowed and then a short one, and an answer that is in memory already.
 //!
 //! ```text
 //!   GET /metrics HTTP/1.1\r\n            HTTP/1.1 200 OK\r\n
@@ -19,7 +19,9 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-pub use head::{FIELDS_MAX, Fields, HEAD_BYTES_MAX, HeadError, Request, ResponseHead, head_length};
+pub use head::{
+    BODY_BYTES_MAX, FIELDS_MAX, Fields, HEAD_BYTES_MAX, HeadError, Request, ResponseHead, head_length,
+};
 
 /// Bytes to answer with. They are not copied for a connection: a thousand readers of a page share one.
 #[derive(Clone, Debug)]
@@ -168,8 +170,10 @@ pub(crate) fn status_line(status: u16) -> String {
         404 => "Not Found",
         405 => "Method Not Allowed",
         408 => "Request Timeout",
+        413 => "Content Too Large",
         426 => "Upgrade Required",
         431 => "Request Header Fields Too Large",
+        501 => "Not Implemented",
         503 => "Service Unavailable",
         505 => "HTTP Version Not Supported",
         // The words are for people; programs read the number.
