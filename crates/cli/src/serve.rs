@@ -1,5 +1,6 @@
 //! `netloom serve`: a game over real sockets, with its figures over HTTP, until it is told to stop.
 
+mod dashboard;
 mod metrics;
 mod pages;
 mod web;
@@ -15,6 +16,7 @@ use crate::config::Config;
 use crate::games::{self, Entry};
 use crate::signals::Signals;
 use crate::{log, out};
+use dashboard::Dashboard;
 use metrics::Metrics;
 use web::Web;
 
@@ -63,9 +65,12 @@ pub struct ServeArgs {
     /// Whether one thread does everything, or transports have threads of their own
     #[arg(long)]
     driver: Option<DriverArg>,
-    /// Where /metrics and /healthz are; "" for nowhere
+    /// Where /metrics, /healthz and /dashboard are; "" for nowhere [default: 127.0.0.1:7779]
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<String>,
+    /// No /dashboard, which shows rooms and players live and can remove players, to whoever is on this machine
+    #[arg(long)]
+    no_dashboard: bool,
     /// How much is logged
     #[arg(long, value_name = "LEVEL", value_parser = ["off", "error", "warn", "info", "debug", "trace"])]
     log: Option<String>,
@@ -95,6 +100,7 @@ impl ServeArgs {
         if self.no_webtransport {
             server.webtransport.clear();
         }
+        server.dashboard &= !self.no_dashboard;
         log.level = self.log.clone().unwrap_or(std::mem::take(&mut log.level));
         log.json |= self.json;
         if !self.bind.is_empty() {
@@ -115,17 +121,26 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, String> {
     let game = games::find(&config.server.game)?;
     log::start(config.log_level(), config.log.json);
     let signals = Signals::watch()?;
-    let mut server = build(&config, game)?;
+    let web = Web::new((game.protocol)());
+    let mut server = build(&config, game, &web)?;
+    let (kick, kicks) = dashboard::kicks();
     let metrics = match &*config.server.metrics {
         "" => None,
-        address => Some(Metrics::start(address, server.stats())?),
+        address => {
+            let dashboard = config.server.dashboard.then(|| Dashboard::new(server.stats(), kick));
+            Some(Metrics::start(address, server.stats(), dashboard)?)
+        }
     };
+    if let Some(address) = metrics.as_ref().and_then(Metrics::dashboard) {
+        web.set_dashboard(address);
+    }
     greet(&config, game, &server, metrics.as_ref());
     server
         .run(|server| {
             while let Some(event) = server.poll_event() {
                 note(&event);
             }
+            kicks.fulfil(server);
             if signals.take() {
                 tracing::info!("stopping: players are told");
                 server.stop("the server is going down");
@@ -136,7 +151,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn build(config: &Config, game: Entry) -> Result<Server, String> {
+fn build(config: &Config, game: Entry, web: &Web) -> Result<Server, String> {
     let builder = Server::builder((game.protocol)())
         .config(config.server_config())
         .websocket(config.websocket())
@@ -144,7 +159,6 @@ fn build(config: &Config, game: Entry) -> Result<Server, String> {
     let builder = (0..config.server.rooms).fold(builder, |builder, number| {
         (game.add_room)(builder, config.room_config(number), config.room.things as u16)
     });
-    let web = Web::new((game.protocol)());
     let answers = web.clone();
     let builder = builder.http(move |request| answers.answer(request));
     #[cfg(feature = "webtransport")]
@@ -188,6 +202,9 @@ fn greet(config: &Config, game: Entry, server: &Server, metrics: Option<&Metrics
     }
     if let Some(metrics) = metrics {
         out::line(format_args!("  metrics     http://{0}/metrics, http://{0}/healthz", metrics.address()));
+    }
+    if let Some(dashboard) = metrics.and_then(Metrics::dashboard) {
+        out::line(format_args!("  dashboard   {dashboard}"));
     }
     if let Some(page) = server.local_addresses().iter().find(|at| at.scheme == Scheme::WebSocket) {
         let page = reachable(page);

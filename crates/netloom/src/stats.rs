@@ -41,7 +41,7 @@ pub const ROOM_ROWS_MAX: usize = 1_024;
 /// Without a tick for so long, a server is not well: it makes many a second.
 pub const STALL: Micros = Micros::from_secs(2);
 
-const SUMMARY_WORDS: usize = 15;
+const SUMMARY_WORDS: usize = 16;
 const ROOM_FIGURES: usize = 12;
 const ROOM_WORDS: usize = ROOM_FIGURES + Text::WORDS;
 const PEER_FIGURES: usize = 15;
@@ -83,6 +83,8 @@ pub struct Summary {
     pub datagrams_refused: u64,
     /// The longest tick of the last second.
     pub longest_tick_ms: f64,
+    /// When all figures were written, counted from the beginning of the server: what rates over a longer time are divided by.
+    pub written_at: Micros,
 }
 
 /// A room.
@@ -322,6 +324,7 @@ impl Summary {
             self.datagrams_dropped,
             self.datagrams_refused,
             word(self.longest_tick_ms),
+            self.written_at.0,
         ]
     }
 
@@ -342,6 +345,7 @@ impl Summary {
             datagrams_dropped: words[12],
             datagrams_refused: words[13],
             longest_tick_ms: number(words[14]),
+            written_at: Micros(words[15]),
         }
     }
 }

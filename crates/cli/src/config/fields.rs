@@ -58,7 +58,7 @@ const SECTIONS: [(&str, &str); 6] = [
 ];
 
 /// All settings, in the order of the file.
-const FIELDS: [Field; 50] = [
+const FIELDS: [Field; 51] = [
     field(
         "server",
         "role",
@@ -115,7 +115,13 @@ const FIELDS: [Field; 50] = [
         "server",
         "metrics",
         AddressOrNothing,
-        "Where /metrics and /healthz are served over HTTP; empty for nowhere.",
+        "Where /metrics, /healthz and /dashboard are served over HTTP; empty for nowhere.",
+    ),
+    field(
+        "server",
+        "dashboard",
+        Bool,
+        "Whether there is /dashboard, where whoever is on this machine sees rooms and players live and can remove players.",
     ),
     field(
         "room",

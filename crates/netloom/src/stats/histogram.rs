@@ -37,6 +37,22 @@ impl TickTimes {
         self.counts.iter().sum()
     }
 
+    /// Those since it was like this. Which of them was the longest is not known.
+    #[must_use]
+    pub fn since(&self, earlier: &TickTimes) -> TickTimes {
+        let mut counts = self.counts;
+        counts.iter_mut().zip(earlier.counts).for_each(|(count, before)| *count -= before);
+        TickTimes { counts, total: self.total - earlier.total, longest: self.longest }
+    }
+
+    /// These and others.
+    #[must_use]
+    pub fn and(&self, other: &TickTimes) -> TickTimes {
+        let mut counts = self.counts;
+        counts.iter_mut().zip(other.counts).for_each(|(count, more)| *count += more);
+        TickTimes { counts, total: self.total + other.total, longest: self.longest.max(other.longest) }
+    }
+
     /// The end of the bucket below which this share of the ticks lies: an upper bound, or the longest beyond the last.
     pub fn quantile(&self, share: f64) -> Micros {
         let wanted = (self.count() as f64 * share).ceil() as u64;
@@ -93,5 +109,9 @@ mod tests {
         assert_eq!((times.count(), times.total), (5, Micros(1_000_542)));
         assert_eq!(times.quantile(0.5), Micros(30));
         assert_eq!(times.quantile(1.0), Micros(1_000_001));
+        histogram.count(Micros(40));
+        let since = histogram.read().since(&times);
+        assert_eq!((since.count(), since.total, since.quantile(0.99)), (1, Micros(40), Micros(50)));
+        assert_eq!(since.and(&times), histogram.read());
     }
 }

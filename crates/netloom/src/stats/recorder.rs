@@ -266,6 +266,7 @@ impl Recorder {
             datagrams_dropped: counters.dropped(),
             datagrams_refused: session.rejections().total(),
             longest_tick_ms: longest.as_millis_f64(),
+            written_at: self.written,
         };
         self.stats.summary.write(&summary.to_words());
     }
