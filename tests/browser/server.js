@@ -17,6 +17,8 @@ const PROGRAM = process.env.NETLOOM_BIN ?? built;
  * @typedef {object} Served
  * @property {string} page where the page is, without a path
  * @property {string} metrics where the figures are
+ * @property {string} dashboard where the dashboard is
+ * @property {string} address where players come over UDP
  * @property {() => Promise<string>} figures what they are
  * @property {string[]} args to start another one at the same place
  * @property {(signal?: NodeJS.Signals) => Promise<void>} stop
@@ -34,14 +36,16 @@ export async function serve({ args = anywhere(), settings = {} } = {}) {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(server, "exit");
-  const said = { page: "", webtransport: "", metrics: "" };
+  const said = { page: "", webtransport: "", metrics: "", dashboard: "", address: "" };
   const lines = createInterface({ input: server.stdout });
   const listens = new Promise((resolve) => {
     lines.on("line", (line) => {
       said.page ||= /listening +ws:\/\/(\S+)/.exec(line)?.[1] ?? "";
       said.webtransport ||= /listening +https:\/\/(\S+)/.exec(line)?.[1] ?? "";
       said.metrics ||= /metrics +(http:\/\/[^/]+)/.exec(line)?.[1] ?? "";
-      if (said.page !== "" && said.webtransport !== "" && said.metrics !== "") resolve(undefined);
+      said.dashboard ||= /dashboard +(http:\/\/\S+)/.exec(line)?.[1] ?? "";
+      said.address ||= /listening +udp:\/\/(\S+)/.exec(line)?.[1] ?? "";
+      if (!Object.values(said).includes("")) resolve(undefined);
     });
   });
   await Promise.race([
@@ -51,10 +55,31 @@ export async function serve({ args = anywhere(), settings = {} } = {}) {
   return {
     page: `http://${said.page}`,
     metrics: said.metrics,
+    dashboard: said.dashboard,
+    address: said.address,
     figures: async () => (await fetch(`${said.metrics}/metrics`)).text(),
     args: places(said.page, said.webtransport, said.metrics.replace("http://", "")),
     async stop(signal = "SIGTERM") {
       server.kill(signal);
+      await ended;
+    },
+  };
+}
+
+/**
+ * Players who wander about until they are stopped.
+ * @param {Served} server
+ * @param {number} count
+ * @returns {{ stop: () => Promise<void> }}
+ */
+export function sendBots({ address }, count) {
+  if (PROGRAM === undefined) throw new Error("build the server first: cargo build -p netloom-cli");
+  const args = ["bots", address, "--count", String(count), "--duration", "600", "--json"];
+  const bots = spawn(PROGRAM, args, { stdio: "ignore" });
+  const ended = once(bots, "exit");
+  return {
+    async stop() {
+      bots.kill("SIGKILL");
       await ended;
     },
   };

@@ -146,7 +146,10 @@ impl Response {
         if !matches!(self.status, 204 | 304) {
             let length = self.body.as_bytes().len();
             // Writing to a string does not fail, here and below.
-            let _ = write!(head, "Content-Type: {}\r\nContent-Length: {length}\r\n", self.content_type);
+            if !self.content_type.is_empty() {
+                let _ = write!(head, "Content-Type: {}\r\n", self.content_type);
+            }
+            let _ = write!(head, "Content-Length: {length}\r\n");
         }
         for (name, value) in &self.fields {
             let _ = write!(head, "{name}: {}\r\n", value.replace(|letter: char| letter.is_control(), " "));
@@ -204,6 +207,8 @@ mod tests {
             "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
         );
         assert!(Response::text(200, "").head().contains("Content-Length: 0\r\n"));
+        let moved = Response::empty(302).with_field("Location", "/").head();
+        assert!(moved.contains("Content-Length: 0\r\n") && !moved.contains("Content-Type"), "{moved}");
     }
 
     #[test]

@@ -26,7 +26,7 @@ use serde_json::Value;
 use super::pages;
 use sampler::Sampler;
 
-pub use guard::{check_asker, is_dashboard};
+pub use guard::check_asker;
 pub use kick::kicks;
 
 /// The longest body of a request.
@@ -35,11 +35,24 @@ pub const BODY_BYTES_MAX: usize = 1 << 10;
 /// Where the page is.
 pub const PATH: &str = "/dashboard";
 
+/// What the page of the dashboard has in common with other pages.
+const SHARED: [&str; 2] = ["/canvas.js", "/words.js"];
+
 /// The dashboard of a server.
 #[derive(Clone)]
 pub struct Dashboard {
     sampler: Arc<Mutex<Sampler>>,
     kicks: kick::Sender,
+}
+
+/// Whether a path is the dashboard's own.
+pub fn is_own(path: &str) -> bool {
+    path.strip_prefix(PATH).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether the dashboard's page asks for this.
+pub fn is_needed(path: &str) -> bool {
+    is_own(path) || SHARED.contains(&path)
 }
 
 impl Dashboard {
@@ -96,4 +109,46 @@ fn json(status: u16, body: impl Into<Body>) -> Response {
 
 fn json_value(status: u16, value: &Value) -> Response {
     json(status, format!("{value}\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_beside_the_dashboard_are_none_of_its() {
+        assert!(["/dashboard", "/dashboard/", "/dashboard/main.js"].into_iter().all(is_own));
+        assert!(!["/", "/dashboards", "/dash", "/metrics", "//dashboard"].into_iter().any(is_own));
+    }
+
+    #[test]
+    fn everything_that_the_page_loads_is_there() {
+        let (kick, _kicks) = kicks();
+        let protocol = netloom::prelude::Protocol::builder("empty").build().unwrap();
+        let server = netloom::Server::builder(protocol).listen("127.0.0.1:0").bind().unwrap();
+        let dashboard = Dashboard::new(server.stats(), kick);
+        let get = |path: &str| {
+            let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            let request = Request::parse(head.as_bytes()).unwrap().with(b"", "127.0.0.1:1".parse().unwrap());
+            let response = dashboard.answer(&request);
+            (response.status(), String::from_utf8(response.body().as_bytes().to_vec()).unwrap())
+        };
+        assert_eq!(get(PATH).0, 302);
+        let (mut wanted, mut seen) = (vec![String::from("/dashboard/")], Vec::new());
+        while let Some(path) = wanted.pop() {
+            if seen.contains(&path) {
+                continue;
+            }
+            let (status, text) = get(&path);
+            assert!(status == 200 && is_needed(&path), "{path}: {status}");
+            for quoted in ["from \"", "src=\"", "href=\""] {
+                let named = text.split(quoted).skip(1).filter_map(|rest| rest.split('"').next());
+                let local = named.filter(|name| !name.starts_with('#') && *name != "/metrics");
+                wanted.extend(local.map(|name| name.replacen("./", "/dashboard/", 1)));
+            }
+            seen.push(path);
+        }
+        assert!(SHARED.iter().all(|path| seen.iter().any(|seen| seen == path)), "{seen:?}");
+        assert!(seen.len() > 8, "{seen:?}");
+    }
 }

@@ -109,7 +109,7 @@ fn serve(
 
 fn answer(request: &Request<'_>, stats: &Stats, dashboard: Option<&Dashboard>) -> Response {
     match (request.path(), dashboard) {
-        (path, Some(dashboard)) if dashboard::is_dashboard(path) => dashboard.answer(request),
+        (path, Some(dashboard)) if dashboard::is_needed(path) => dashboard.answer(request),
         _ if request.method() == "POST" => {
             Response::text(405, "only GET and HEAD are served here\n").with_field("Allow", "GET, HEAD")
         }

@@ -83,6 +83,7 @@ impl Rates {
                 "snapshots_per_second": rate(|room| room.snapshots),
                 "snapshot_bytes_per_second": rate(|room| room.snapshot_bytes),
                 "calls_per_second": rate(|room| room.calls),
+                "skipped_steps_per_second": rate(|room| room.steps_skipped),
                 "skipped_steps_total": room.steps_skipped,
                 "rejected_inputs_total": room.rejected_inputs,
                 "refused_calls_total": room.refused_calls,
