@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Reads Netloom's golden vectors with an implementation written from docs/STANDARD.md alone.
+"""Reads Netloom's golden vectors with an implementation written from docs/STANDARD.md (and docs/CLASSIC.md) alone.
 
     python3 conformance/reader/read.py conformance/vectors
     python3 conformance/reader/read.py --self-test conformance/vectors
@@ -16,6 +16,7 @@ import json
 import pathlib
 import sys
 
+import checks_classic
 import checks_proto
 import checks_replica
 import checks_session
@@ -25,7 +26,9 @@ from given import Given, difference, paths
 
 DIFFERENCES_SHOWN = 10
 NEEDS = {"crc32c", "chacha20-poly1305", "x25519", "hkdf-sha256"}
-PLAIN_CHECKS = checks_wire.CHECKS | checks_proto.CHECKS | checks_replica.CHECKS | checks_session.CHECKS
+PLAIN_CHECKS = (
+    checks_wire.CHECKS | checks_proto.CHECKS | checks_replica.CHECKS | checks_session.CHECKS | checks_classic.CHECKS
+)
 FILES = {*PLAIN_CHECKS, "proto_codes", "proto_sessions", "proto_conversation", "replica_session"}
 
 

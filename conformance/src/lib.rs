@@ -7,7 +7,7 @@
 //!
 //! | promise | module | test |
 //! |---|---|---|
-//! | the bytes are the documented ones | [`wire_vectors`], [`proto_vectors`], [`replica_vectors`], [`session_vectors`], [`vectors`] | `tests/vectors.rs` |
+//! | the bytes are the documented ones | [`wire_vectors`], [`proto_vectors`], [`replica_vectors`], [`session_vectors`], [`classic_vectors`], [`vectors`] | `tests/vectors.rs` |
 //! | no requirement is forgotten | [`ledger`], [`evidence`] | `tests/requirements.rs` |
 //! | arrows between crates point downwards | [`layering`], [`source_rules`] | `tests/layering.rs` |
 //!
@@ -16,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod classic_vectors;
 pub mod evidence;
 pub mod layering;
 pub mod ledger;
@@ -36,6 +37,7 @@ pub fn all_vectors() -> Vec<VectorFile> {
     files.extend(proto_vectors::vectors());
     files.extend(replica_vectors::vectors());
     files.extend(session_vectors::vectors());
+    files.extend(classic_vectors::vectors());
     files.sort_by_key(|(stem, _)| *stem);
     files
 }

@@ -70,7 +70,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn single(value: f32) -> Value {
+pub(crate) fn single(value: f32) -> Value {
     json!({ "float": value, "bits": format!("{:08x}", value.to_bits()) })
 }
 
@@ -83,7 +83,7 @@ fn singles(values: &[f32]) -> Value {
 }
 
 /// What `write` writes into a buffer that is large enough.
-fn written(write: impl FnOnce(&mut [u8]) -> Result<usize, netloom_wire::WriteError>) -> Vec<u8> {
+pub(crate) fn written(write: impl FnOnce(&mut [u8]) -> Result<usize, netloom_wire::WriteError>) -> Vec<u8> {
     let mut buffer = vec![0; 4096];
     let length = write(&mut buffer).expect("the values of the golden vectors are valid");
     buffer.truncate(length);

@@ -20,28 +20,35 @@ const PROGRAM = process.env.NETLOOM_BIN ?? built;
  * @property {string} dashboard where the dashboard is
  * @property {string} address where players come over UDP
  * @property {() => Promise<string>} figures what they are
+ * @property {string} classic where the classic protocol is spoken, if it is
  * @property {string[]} args to start another one at the same place
  * @property {(signal?: NodeJS.Signals) => Promise<void>} stop
  */
 
 /**
  * Starts a server and settles when it listens.
- * @param {{ args?: string[], settings?: Record<string, string> }} [options] settings as NETLOOM_ROOM_THINGS
+ * @param {object} [options]
+ * @param {string} [options.game]
+ * @param {string[]} [options.args] where it listens
+ * @param {string[]} [options.more] what else it is to do
+ * @param {Record<string, string>} [options.settings] as NETLOOM_ROOM_THINGS
  * @returns {Promise<Served>}
  */
-export async function serve({ args = anywhere(), settings = {} } = {}) {
+export async function serve({ game = "cubes", args = anywhere(), more = [], settings = {} } = {}) {
   if (PROGRAM === undefined) throw new Error("build the server first: cargo build -p netloom-cli");
-  const server = spawn(PROGRAM, ["serve", ...args, "--log", "off"], {
+  const server = spawn(PROGRAM, ["serve", "--game", game, ...args, ...more, "--log", "off"], {
     env: { ...process.env, ...settings },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(server, "exit");
   const said = { page: "", webtransport: "", metrics: "", dashboard: "", address: "" };
+  let classic = "";
   const lines = createInterface({ input: server.stdout });
   const listens = new Promise((resolve) => {
     lines.on("line", (line) => {
       said.page ||= /listening +ws:\/\/(\S+)/.exec(line)?.[1] ?? "";
       said.webtransport ||= /listening +https:\/\/(\S+)/.exec(line)?.[1] ?? "";
+      classic ||= /classic +(\S+:\d+)/.exec(line)?.[1] ?? "";
       said.metrics ||= /metrics +(http:\/\/[^/]+)/.exec(line)?.[1] ?? "";
       said.dashboard ||= /dashboard +(http:\/\/\S+)/.exec(line)?.[1] ?? "";
       said.address ||= /listening +udp:\/\/(\S+)/.exec(line)?.[1] ?? "";
@@ -57,6 +64,7 @@ export async function serve({ args = anywhere(), settings = {} } = {}) {
     metrics: said.metrics,
     dashboard: said.dashboard,
     address: said.address,
+    classic,
     figures: async () => (await fetch(`${said.metrics}/metrics`)).text(),
     args: places(said.page, said.webtransport, said.metrics.replace("http://", "")),
     async stop(signal = "SIGTERM") {
@@ -74,7 +82,7 @@ export async function serve({ args = anywhere(), settings = {} } = {}) {
  */
 export function sendBots({ address }, count) {
   if (PROGRAM === undefined) throw new Error("build the server first: cargo build -p netloom-cli");
-  const args = ["bots", address, "--count", String(count), "--duration", "600", "--json"];
+  const args = ["bots", address, "--game", "cubes", "--count", String(count), "--duration", "600", "--json"];
   const bots = spawn(PROGRAM, args, { stdio: "ignore" });
   const ended = once(bots, "exit");
   return {

@@ -28,8 +28,8 @@ export function startServer(environment = {}) {
   const server = spawn(
     /** @type {string} */ (serverProgram),
     [
-      "serve", "--bind", "udp://127.0.0.1:0", "--bind", "ws://127.0.0.1:0", "--http", "", "--no-webtransport",
-      "--metrics", "", "--log", "off",
+      "serve", "--game", "cubes", "--bind", "udp://127.0.0.1:0", "--bind", "ws://127.0.0.1:0", "--http", "",
+      "--no-webtransport", "--metrics", "", "--log", "off",
     ],
     { env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "inherit"] },
   );

@@ -72,7 +72,7 @@ pub struct BotsArgs {
     #[arg(long, value_enum, default_value_t = Behaviour::Wander)]
     behaviour: Behaviour,
     /// The game
-    #[arg(long, value_name = "NAME", default_value = "cubes")]
+    #[arg(long, value_name = "NAME", default_value = games::DEFAULT)]
     game: String,
     /// A bad line on purpose: "home wifi", "4G", "transatlantic", "awful"
     #[arg(long, value_name = "NAME")]

@@ -1,7 +1,7 @@
 //! Settings: a file, then the environment, then flags; each overrides the one before.
 //!
 //! ```text
-//!   defaults ─▶ netloom.toml ─▶ NETLOOM_ROOM_TICK_RATE=30 ─▶ --bind udp://… ─▶ checked ─▶ what server and clients are built from
+//!   defaults ─▶ netloom.toml ─▶ NETLOOM_ROOM_SEND_RATE=20 ─▶ --bind udp://… ─▶ checked ─▶ what server and clients are built from
 //! ```
 //!
 //! Every setting is a field of a section here and has a line in [`fields`] that says what it is and what it may be. A mistake names
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use crate::out;
+use crate::{games, out};
 
 /// The version of the file's layout.
 pub const VERSION: i64 = 1;
@@ -31,6 +31,7 @@ pub struct Config {
     pub room: RoomSection,
     pub connection: ConnectionSection,
     pub replication: ReplicationSection,
+    pub rtype: RtypeSection,
     pub client: ClientSection,
     pub log: LogSection,
 }
@@ -103,6 +104,18 @@ pub struct ReplicationSection {
     pub arena_size: i64,
 }
 
+/// What the game `rtype` is like.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RtypeSection {
+    pub levels: String,
+    pub level: i64,
+    pub bots: i64,
+    pub min_players: i64,
+    pub classic: String,
+    pub classic_trust_loopback: bool,
+}
+
 /// What `netloom connect` and `netloom bots` are like.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -130,6 +143,7 @@ impl Default for Config {
             room: RoomSection::default(),
             connection: ConnectionSection::default(),
             replication: ReplicationSection::default(),
+            rtype: RtypeSection::default(),
             client: ClientSection::default(),
             log: LogSection::default(),
         }
@@ -141,7 +155,7 @@ impl Default for ServerSection {
         ServerSection {
             role: String::from("none"),
             auto_start: false,
-            game: String::from("cubes"),
+            game: String::from(games::DEFAULT),
             address: String::from("0.0.0.0"),
             port: netloom::address::DEFAULT_PORT.into(),
             bind: Vec::new(),
@@ -160,12 +174,12 @@ impl Default for ServerSection {
 impl Default for RoomSection {
     fn default() -> RoomSection {
         RoomSection {
-            profile: String::from("small"),
+            profile: String::new(),
             name: String::from("yard"),
-            max_clients: 256,
+            max_clients: 0,
             max_spectators: 16,
             tick_rate: 60,
-            send_rate: 20,
+            send_rate: 0,
             catch_up_ticks: 8,
             max_objects: 4_096,
             things: 256,
@@ -204,6 +218,19 @@ impl Default for ReplicationSection {
     }
 }
 
+impl Default for RtypeSection {
+    fn default() -> RtypeSection {
+        RtypeSection {
+            levels: String::new(),
+            level: 1,
+            bots: 0,
+            min_players: 1,
+            classic: String::new(),
+            classic_trust_loopback: false,
+        }
+    }
+}
+
 impl Default for ClientSection {
     fn default() -> ClientSection {
         ClientSection {
@@ -238,6 +265,11 @@ impl Config {
 }
 
 impl Config {
+    /// Whether the game can be as these settings have it.
+    pub fn check_game(&self) -> Result<(), String> {
+        fields::check_game(self).map_err(|wrong| wrong.to_string())
+    }
+
     /// The settings with the hash of a server's certificate from a flag.
     pub fn with_certificate_hash(mut self, hash: Option<&str>) -> Result<Config, String> {
         if let Some(hash) = hash {
@@ -252,7 +284,7 @@ const AFTER_HELP: &str = "\
 Examples:
   netloom config --default > netloom.toml     every setting with its default, and what it means
   netloom config --check netloom.toml         whether a file can be used
-  NETLOOM_ROOM_TICK_RATE=30 netloom serve     one setting from the environment: NETLOOM_<SECTION>_<FIELD>";
+  NETLOOM_ROOM_SEND_RATE=20 netloom serve     one setting from the environment: NETLOOM_<SECTION>_<FIELD>";
 
 /// What to do with settings.
 #[derive(Debug, Args)]
@@ -281,7 +313,17 @@ pub fn run(args: &ConfigArgs) -> Result<ExitCode, String> {
 
 #[cfg(test)]
 mod tests {
+    use netloom::prelude::RoomConfig;
+
     use super::*;
+
+    impl Config {
+        fn of_game(game: &str) -> Config {
+            let mut config = Config::default();
+            config.server.game = game.to_owned();
+            config
+        }
+    }
 
     #[test]
     fn the_default_file_says_what_the_defaults_are() {
@@ -292,9 +334,10 @@ mod tests {
 
     #[test]
     fn the_defaults_are_those_of_the_design() {
-        let Config { server, room, connection, replication, client, .. } = Config::default();
+        let cubes = Config::of_game("cubes").room_config(0, |_| {});
+        assert_eq!((cubes.steps_per_second, cubes.sends_per_second), (60, 20));
+        let Config { server, connection, replication, client, .. } = Config::default();
         assert_eq!((&*server.role, server.auto_start, server.port), ("none", false, 7777));
-        assert_eq!((room.tick_rate, room.send_rate), (60, 20));
         assert_eq!((connection.bandwidth_budget_kbps, connection.compress_packets), (256, false));
         assert_eq!((connection.max_events_per_tick, connection.max_events_initial_sync), (64, 512));
         assert_eq!((connection.initial_sync_window, connection.peer_timeout), (2.0, 10.0));
@@ -318,12 +361,28 @@ mod tests {
     }
 
     #[test]
+    fn a_game_furnishes_its_rooms_and_settings_go_before_it() {
+        let furnish = |room: &mut RoomConfig| room.sends_per_second = 20;
+        let mut config = Config::of_game("rtype");
+        let room = config.room_config(0, furnish);
+        assert_eq!((room.players_max, room.sends_per_second), (4, 20));
+        assert_eq!(room.lobby.map(|lobby| (lobby.players_max, lobby.spectators_max)), Some((4, 16)));
+        (config.room.max_clients, config.room.send_rate) = (3, 15);
+        let room = config.room_config(0, furnish);
+        assert_eq!((room.players_max, room.sends_per_second), (3, 15));
+        (config.room.send_rate, config.room.tick_rate) = (0, 25);
+        assert_eq!(config.room_config(0, furnish).sends_per_second, 5, "20 is no divisor of 25");
+        config.room.profile = String::from("small");
+        assert!(config.room_config(0, furnish).lobby.is_none());
+    }
+
+    #[test]
     fn every_default_can_be_built_from() {
         let config = Config::default();
         config.server_config().connection.check().unwrap();
         config.client_config("x").connection.check().unwrap();
-        assert_eq!(config.room_config(0).name, "yard");
+        assert_eq!(config.room_config(0, |_| {}).name, "yard");
         let three = Config { server: ServerSection { rooms: 3, ..config.server }, ..config };
-        assert_eq!(three.room_config(2).name, "yard-3");
+        assert_eq!(three.room_config(2, |_| {}).name, "yard-3");
     }
 }

@@ -28,7 +28,7 @@ Examples:
   netloom connect 127.0.0.1:7777 --line 4G --name Ada
   netloom connect 127.0.0.1:7777 --plain --frames 300    lines of text instead of a screen
 
-Arrow keys or WASD walk, space dashes, q leaves.";
+Arrow keys or WASD steer, space fires (in cubes: dashes), x fires the beam, q leaves.";
 
 /// Where to connect, and as whom.
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ pub struct ConnectArgs {
     #[arg(long)]
     name: Option<String>,
     /// The game
-    #[arg(long, value_name = "NAME", default_value = "cubes")]
+    #[arg(long, value_name = "NAME", default_value = games::DEFAULT)]
     game: String,
     /// The room, by name [default: the first with a free seat]
     #[arg(long, value_name = "NAME")]
@@ -96,6 +96,7 @@ pub fn play<P: Playable>(args: &ConnectArgs) -> Result<ExitCode, String> {
         client,
         own: Prediction::with_config(P::Move::default(), config.predict_config()),
         seen: Seen::new(&args.address),
+        was_asked: false,
         ending: None,
     };
     let signals = Signals::watch()?;
@@ -121,6 +122,8 @@ struct Player<P: Playable> {
     client: Client<P::Act>,
     own: Prediction<P::Move>,
     seen: Seen,
+    /// Whether the lobby asked if it is ready.
+    was_asked: bool,
     /// Why it is over.
     ending: Option<Ending>,
 }
@@ -128,7 +131,7 @@ struct Player<P: Playable> {
 impl<P: Playable> Player<P> {
     /// A frame: takes in what arrived, and acts.
     fn frame(&mut self, steering: Steering) -> Result<(), String> {
-        let Player { client, own, seen, ending } = self;
+        let Player { client, own, seen, was_asked, ending } = self;
         let elapsed = client.tick().map_err(|error| error.to_string())?;
         while let Some(event) = client.poll_event() {
             if let ClientEvent::Ended(end) = &event {
@@ -136,6 +139,7 @@ impl<P: Playable> Player<P> {
             }
             seen.handle_event(&event);
         }
+        games::get_ready(client, was_asked);
         own.update(client, elapsed).map_err(|error| error.to_string())?;
         while let Some(step) = client.poll_step() {
             let act = P::act(steering);

@@ -1,14 +1,17 @@
 //! The games that this command serves, plays and load-tests, by name.
 
 pub mod cubes;
-pub mod world_hash;
+pub mod rtype;
 
 use std::process::ExitCode;
 
 use netloom::prelude::*;
 use netloom::replicated::Replicated as Object;
 use netloom::server::ServerBuilder;
+use netloom::session::lobby::{LobbyCommand, Phase, Role};
 
+use crate::config::Config;
+use crate::serve::truth::{Truth, Witnessed};
 use crate::{bots, connect};
 
 /// What a player wants, whatever the game makes of it.
@@ -20,6 +23,8 @@ pub struct Steering {
     pub up: i8,
     /// What the game has a key for.
     pub acts: bool,
+    /// What it has another key for.
+    pub acts_otherwise: bool,
 }
 
 /// Something to draw on a map.
@@ -42,12 +47,27 @@ pub enum DotKind {
     Own,
 }
 
+/// How many a game is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Players in a room at once, unless a setting says otherwise.
+    pub players: usize,
+    /// The most that a setting can say.
+    pub players_max: usize,
+    /// Steps of the simulation a second, if its rules are counted in them.
+    pub steps_per_second: Option<u32>,
+}
+
 /// A game that this command can serve and be a client of.
-pub trait Playable: Game<Input = Self::Act> {
+pub trait Playable: Game<Input = Self::Act> + Sized {
     /// By what it is asked for.
     const NAME: &'static str;
     /// What happens in it, in a line.
     const ABOUT: &'static str;
+    /// How many it is for.
+    const LIMITS: Limits;
+    /// What kind of room it is made for.
+    const PROFILE: Profile;
     /// What a player does in a step.
     type Act: Input + Default + Send;
     /// How the player's own object moves.
@@ -55,8 +75,10 @@ pub trait Playable: Game<Input = Self::Act> {
 
     /// What client and server have in common.
     fn protocol() -> Protocol;
-    /// For a room with so many things that nobody steers.
-    fn with_things(things: u16) -> Self;
+    /// A game for one room, as it is set.
+    fn open(config: &Config) -> Result<Self, String>;
+    /// What the room is like, where that differs from its profile and no setting says otherwise.
+    fn furnish(&self, room: &mut RoomConfig);
     /// What to do to go somewhere.
     fn act(steering: Steering) -> Self::Act;
     /// Where the player's own object is.
@@ -76,8 +98,12 @@ pub struct Entry {
     pub about: &'static str,
     /// What client and server have in common.
     pub protocol: fn() -> Protocol,
-    /// Opens a room with it, and with so many things that nobody steers.
-    pub add_room: fn(ServerBuilder, RoomConfig, u16) -> ServerBuilder,
+    /// How many it is for.
+    pub limits: Limits,
+    /// What kind of room it is made for.
+    pub profile: Profile,
+    /// Opens a room with it, the so-manyth from 0; what happens there is written down if it has a witness.
+    pub add_room: fn(ServerBuilder, &Config, i64, Option<Truth>) -> Result<ServerBuilder, String>,
     /// Plays it in a terminal.
     pub connect: fn(&connect::ConnectArgs) -> Result<ExitCode, String>,
     /// Sends bots to play it.
@@ -90,15 +116,40 @@ impl Entry {
             name: P::NAME,
             about: P::ABOUT,
             protocol: P::protocol,
-            add_room: |builder, config, things| builder.room(config, P::with_things(things)),
+            limits: P::LIMITS,
+            profile: P::PROFILE,
+            add_room: |builder, config, number, truth| {
+                let game = P::open(config)?;
+                let room = config.room_config(number, |room| game.furnish(room));
+                Ok(match truth {
+                    Some(truth) => builder.room(room, Witnessed::new(game, truth)),
+                    None => builder.room(room, game),
+                })
+            },
             connect: connect::play::<P>,
             bots: bots::send::<P>,
         }
     }
 }
 
-/// All of them.
-pub const ALL: [Entry; 1] = [Entry::of::<cubes::Cubes>()];
+/// All of them; the first is served unless another is asked for.
+pub const ALL: [Entry; 2] = [Entry::of::<netloom_rtype::Rtype>(), Entry::of::<cubes::Cubes>()];
+
+/// The name of the first.
+pub const DEFAULT: &str = ALL[0].name;
+
+/// A program has nothing to wait for: it says that it is ready, in every lobby that asks. `was_asked` is what it answered for.
+pub fn get_ready<I: Input>(client: &mut Client<I>, was_asked: &mut bool) {
+    let own = client.lobby_state().and_then(|lobby| Some((lobby.phase, lobby.member(client.player()?)?)));
+    let is_asked = own.is_some_and(|(phase, member)| {
+        phase != Phase::Playing && member.role == Role::Player && !member.is_ready
+    });
+    if is_asked && !*was_asked {
+        // A connection that is about to be lost is not ready either.
+        let _said = client.lobby(LobbyCommand::Ready(true));
+    }
+    *was_asked = is_asked;
+}
 
 /// The one with this name.
 pub fn find(name: &str) -> Result<Entry, String> {
@@ -115,8 +166,10 @@ mod tests {
 
     #[test]
     fn an_unknown_game_names_the_known_ones() {
-        assert_eq!(find("cubes").unwrap().name, "cubes");
+        for entry in ALL {
+            assert_eq!(find(entry.name).unwrap().about, entry.about);
+        }
         let message = find("chess").unwrap_err();
-        assert!(message.contains("\"chess\"") && message.contains("cubes"), "{message}");
+        assert!(["\"chess\"", "rtype", "cubes"].iter().all(|part| message.contains(part)), "{message}");
     }
 }

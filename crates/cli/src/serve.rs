@@ -1,8 +1,10 @@
 //! `netloom serve`: a game over real sockets, with its figures over HTTP, until it is told to stop.
 
+mod classic;
 mod dashboard;
 mod metrics;
 mod pages;
+pub mod truth;
 mod web;
 
 use std::path::PathBuf;
@@ -10,14 +12,18 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use netloom::prelude::*;
+use netloom::transport::MemoryTransport;
 use netloom::{Address, Scheme};
+use netloom_rtype::classic::Service;
 
 use crate::config::Config;
 use crate::games::{self, Entry};
 use crate::signals::Signals;
 use crate::{log, out};
+use classic::Door;
 use dashboard::Dashboard;
 use metrics::Metrics;
+use truth::Truth;
 use web::Web;
 
 const AFTER_HELP: &str = "\
@@ -27,17 +33,36 @@ Examples:
   netloom serve --http \"\" --no-webtransport                             no browsers
   netloom serve --certificate fullchain.pem --key privkey.pem           a certificate that browsers know
   netloom serve --config netloom.toml --rooms 4 --json
+  netloom serve --levels my-levels --level 2                            levels of your own
+  netloom serve --classic 0.0.0.0:12345                                 clients of the classic protocol, too
+  netloom serve --game cubes                                            another game
 
 The file's settings, and their defaults: netloom config --default. Flags go before the environment, that before the file.
+--truth FILE writes a line of JSON for every step of the first room, for tests and tools that compare what was shown with what was:
+  {\"step\":1200,\"ms\":20003.25,\"objects\":[{\"id\":7,\"class\":\"Ship\",\"owner\":1,\"seat\":0,\"x\":312,\"y\":450}, …]}
+ms is the server's time, x and y are in hundredths of a metre, owner is the player and null for nobody; seat only where there is one.
+
 SIGINT or SIGTERM stop the server: players are told, then it ends with status 0. A second signal ends it at once.";
 
 /// What to serve.
 #[derive(Debug, Default, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct ServeArgs {
-    /// The game [default: cubes]
+    /// The game: rtype or cubes [default: rtype]
     #[arg(long, value_name = "NAME")]
     game: Option<String>,
+    /// The folder with the levels of rtype, files of JSON [default: those of this program]
+    #[arg(long, value_name = "DIR")]
+    levels: Option<String>,
+    /// The level that the lobby of rtype suggests [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=255))]
+    level: Option<i64>,
+    /// Where rtype is played over the classic protocol, as 0.0.0.0:12345; "" for nowhere
+    #[arg(long, value_name = "ADDRESS")]
+    classic: Option<String>,
+    /// Let in who sends the bare classic JOIN from this machine, without the challenge that others have to answer
+    #[arg(long)]
+    classic_trust_loopback: bool,
     /// A file with settings
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -77,6 +102,9 @@ pub struct ServeArgs {
     /// Log lines of JSON
     #[arg(long)]
     json: bool,
+    /// Write what happens in the first room to a file, step by step
+    #[arg(long, value_name = "FILE")]
+    truth: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -89,7 +117,11 @@ impl ServeArgs {
     /// The settings, with these flags instead.
     fn settings(&self) -> Result<Config, String> {
         let mut config = Config::load(self.config.as_deref())?;
-        let (server, log) = (&mut config.server, &mut config.log);
+        let Config { server, log, rtype, .. } = &mut config;
+        rtype.levels = self.levels.clone().unwrap_or(std::mem::take(&mut rtype.levels));
+        rtype.level = self.level.unwrap_or(rtype.level);
+        rtype.classic = self.classic.clone().unwrap_or(std::mem::take(&mut rtype.classic));
+        rtype.classic_trust_loopback |= self.classic_trust_loopback;
         server.game = self.game.clone().unwrap_or(std::mem::take(&mut server.game));
         server.rooms = self.rooms.unwrap_or(server.rooms);
         server.metrics = self.metrics.clone().unwrap_or(std::mem::take(&mut server.metrics));
@@ -111,6 +143,8 @@ impl ServeArgs {
             Some(DriverArg::Dual) => server.driver = String::from("dual"),
             None => {}
         }
+        games::find(&config.server.game)?;
+        config.check_game()?;
         Ok(config)
     }
 }
@@ -121,8 +155,11 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, String> {
     let game = games::find(&config.server.game)?;
     log::start(config.log_level(), config.log.json);
     let signals = Signals::watch()?;
+    let truth = args.truth.as_deref().map(Truth::create).transpose()?;
+    let (door, hallway) = Door::new(&config)?.unzip();
     let web = Web::new((game.protocol)());
-    let mut server = build(&config, game, &web)?;
+    let mut server = build(&config, game, &web, truth, hallway)?;
+    let classic = door.map(Door::open).transpose()?;
     let (kick, kicks) = dashboard::kicks();
     let metrics = match &*config.server.metrics {
         "" => None,
@@ -134,7 +171,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, String> {
     if let Some(address) = metrics.as_ref().and_then(Metrics::dashboard) {
         web.set_dashboard(address);
     }
-    greet(&config, game, &server, metrics.as_ref());
+    greet(&config, game, &server, metrics.as_ref(), classic.as_ref());
     server
         .run(|server| {
             while let Some(event) = server.poll_event() {
@@ -147,24 +184,36 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, String> {
             }
         })
         .map_err(|error| error.to_string())?;
+    if let Some(classic) = classic {
+        classic.stop();
+    }
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
 }
 
-fn build(config: &Config, game: Entry, web: &Web) -> Result<Server, String> {
+fn build(
+    config: &Config,
+    game: Entry,
+    web: &Web,
+    mut truth: Option<Truth>,
+    hallway: Option<MemoryTransport>,
+) -> Result<Server, String> {
     let builder = Server::builder((game.protocol)())
         .config(config.server_config())
         .websocket(config.websocket())
         .driver(config.driver());
-    let builder = (0..config.server.rooms).fold(builder, |builder, number| {
-        (game.add_room)(builder, config.room_config(number), config.room.things as u16)
-    });
+    let builder = (0..config.server.rooms)
+        .try_fold(builder, |builder, number| (game.add_room)(builder, config, number, truth.take()))?;
     let answers = web.clone();
     let builder = builder.http(move |request| answers.answer(request));
     #[cfg(feature = "webtransport")]
     let (builder, certificates) = {
         let certificates = config.certificates()?;
         (builder.certificates(certificates.clone()), certificates)
+    };
+    let builder = match hallway {
+        Some(hallway) => builder.transport(hallway),
+        None => builder,
     };
     let addresses = config.addresses()?;
     let builder = addresses.iter().fold(builder, |builder, address| builder.listen(&address.to_string()));
@@ -184,17 +233,29 @@ fn build(config: &Config, game: Entry, web: &Web) -> Result<Server, String> {
 }
 
 /// Says where it is and what to do next.
-fn greet(config: &Config, game: Entry, server: &Server, metrics: Option<&Metrics>) {
+fn greet(
+    config: &Config,
+    game: Entry,
+    server: &Server,
+    metrics: Option<&Metrics>,
+    classic: Option<&Service>,
+) {
     let rooms = match config.server.rooms {
         1 => String::from("1 room"),
         rooms => format!("{rooms} rooms"),
     };
-    out::line(format_args!(
-        "Netloom serves {}: {}.\n{rooms} for {} players each, {} steps and {} snapshots a second.\n",
-        game.name, game.about, config.room.max_clients, config.room.tick_rate, config.room.send_rate
-    ));
+    out::line(format_args!("Netloom serves {}: {}.", game.name, game.about));
+    if let Some(room) = server.session().rooms().next().map(|room| room.config()) {
+        out::line(format_args!(
+            "{rooms} for {} players each, {} steps and {} snapshots a second.\n",
+            room.players_max, room.steps_per_second, room.sends_per_second
+        ));
+    }
     for address in server.local_addresses() {
         out::line(format_args!("  listening   {address}"));
+    }
+    if let Some(classic) = classic {
+        out::line(format_args!("  classic     {}", classic.address()));
     }
     #[cfg(feature = "webtransport")]
     if let (Some(hash), true) = (server.certificate_hashes().first(), has(server, Scheme::WebTransport)) {
@@ -208,11 +269,16 @@ fn greet(config: &Config, game: Entry, server: &Server, metrics: Option<&Metrics
     }
     if let Some(page) = server.local_addresses().iter().find(|at| at.scheme == Scheme::WebSocket) {
         let page = reachable(page);
-        out::line(format_args!("\nIn a browser:\n\n  http://{}/", page.trim_start_matches("ws://")));
+        let page = page.trim_start_matches("ws://");
+        out::line(format_args!("\nTo play, open this in a browser:\n\n  http://{page}/"));
     }
     if let Some(near) = server.local_addresses().iter().map(reachable).next() {
-        out::line(format_args!("\nIn another terminal:\n\n  netloom connect {near}"));
-        out::line(format_args!("  netloom bots {near} --count 200 --duration 20"));
+        let (game, bots) = match game.name {
+            games::DEFAULT => (String::new(), game.limits.players_max),
+            other => (format!(" --game {other}"), 200),
+        };
+        out::line(format_args!("\nOr in another terminal:\n\n  netloom connect {near}{game}"));
+        out::line(format_args!("  netloom bots {near}{game} --count {bots} --duration 20"));
     }
     if let Some(metrics) = metrics {
         out::line(format_args!("  netloom top {}", metrics.address()));

@@ -74,6 +74,7 @@
 //! | a player in the server's own process, or no network at all | [`ServerBuilder::bind_with_player`] |
 //! | servers on the local network, codes for rooms | [`discovery`] |
 //! | what a server does at the moment, also for Prometheus | [`Server::stats`] |
+//! | whether a client sees what the server has | [`world_hash`] |
 //! | a bad line on purpose | [`ClientBuilder::bad_line`] |
 //! | browsers | `https://` and `ws://` in [`ServerBuilder::listen`]; pages beside them by [`ServerBuilder::http`] |
 #![forbid(unsafe_code)]
@@ -88,6 +89,7 @@ pub mod server;
 pub mod stats;
 #[cfg(feature = "webtransport")]
 mod web;
+pub mod world_hash;
 
 pub use address::{Address, AddressError, Scheme};
 pub use client::{Client, ClientBuilder};

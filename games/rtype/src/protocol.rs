@@ -6,6 +6,9 @@
 
 use netloom::prelude::*;
 use netloom::session::rpc::{Callers, Delivery};
+use netloom::world_hash;
+
+pub use crate::rules::{BEAM_ENERGY, EnemyKind, NO_SEAT, Phase, Power, ShotKind, Weapon, buttons};
 
 /// The name of the game, in the handshake and on the command line.
 pub const NAME: &str = "rtype";
@@ -15,89 +18,6 @@ pub const UNITS_PER_METRE: f32 = 100.0;
 
 /// The number of the pilot of a ship that nobody steers but the server.
 pub const BOT: u16 = u16::MAX;
-
-/// The number of the seat of shots that enemies fired.
-pub const NO_SEAT: u8 = 4;
-
-/// What a ship fires.
-#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Weapon {
-    /// Straight ahead, one after the other.
-    #[default]
-    Cannon,
-    /// A fan.
-    Spread,
-    /// Few that go through what they hit.
-    Lance,
-    /// Slow ones that turn towards their targets.
-    Seeker,
-}
-
-/// What an enemy is.
-#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EnemyKind {
-    /// Straight ahead.
-    #[default]
-    Drone,
-    /// Up and down on its way.
-    Weaver,
-    /// Comes for the nearest ship.
-    Hunter,
-    /// Slow; aims and fires.
-    Turret,
-    /// Waits, then rushes.
-    Dasher,
-    /// Large; lets drones out.
-    Carrier,
-    /// The first boss.
-    Warden,
-    /// The second boss.
-    Leviathan,
-}
-
-/// What a shot is.
-#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ShotKind {
-    /// Of the cannon and the spread.
-    #[default]
-    Bolt,
-    /// Of the lance.
-    Lance,
-    /// Of the seeker.
-    Seeker,
-    /// An enemy's.
-    Pellet,
-    /// A boss's.
-    Orb,
-}
-
-/// What can be had from a capsule.
-#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Power {
-    /// Faster.
-    #[default]
-    Thrusters,
-    /// Takes hits.
-    Shield,
-    /// A companion that fires, too.
-    Drone,
-}
-
-/// What the game is about to do.
-#[derive(Choice, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Phase {
-    /// A level's waves.
-    #[default]
-    Waves,
-    /// A boss is here.
-    Boss,
-    /// The level is done, the next one is near.
-    Cleared,
-    /// Nobody is left.
-    Lost,
-    /// The last level is done.
-    Won,
-}
 
 /// A player's ship, or a bot's.
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
@@ -143,13 +63,10 @@ pub struct Ship {
     /// Steps until there is one more.
     #[replicated(owner)]
     pub refill: u8,
-    /// What the beam has; it fires at [`BEAM_ENERGY`](crate::protocol::BEAM_ENERGY).
+    /// What the beam has; it fires at [`BEAM_ENERGY`].
     #[replicated(owner)]
     pub energy: u8,
 }
-
-/// What the beam takes.
-pub const BEAM_ENERGY: u8 = 90;
 
 /// What the level sends.
 #[derive(Replicated, Clone, Debug, Default, PartialEq)]
@@ -228,24 +145,6 @@ pub struct Act {
     pub buttons: u8,
 }
 
-/// What can be pressed. The first five are those of the classic protocol.
-pub mod buttons {
-    /// Upwards.
-    pub const UP: u8 = 0x01;
-    /// Downwards.
-    pub const DOWN: u8 = 0x02;
-    /// To the left.
-    pub const LEFT: u8 = 0x04;
-    /// To the right.
-    pub const RIGHT: u8 = 0x08;
-    /// Fires.
-    pub const SHOOT: u8 = 0x10;
-    /// Fires the beam.
-    pub const BEAM: u8 = 0x20;
-    /// How many there are.
-    pub const COUNT: u32 = 6;
-}
-
 impl Input for Act {
     const BITS_MAX: u32 = buttons::COUNT;
 
@@ -298,10 +197,17 @@ pub mod tells {
 
 /// What both sides agree on in the handshake.
 pub fn protocol() -> Protocol {
-    let ask = RpcOptions { callers: Callers::Clients, bytes_max: 16, ..RpcOptions::default() };
+    // Nobody chooses faster than that by hand.
+    let ask = RpcOptions {
+        callers: Callers::Clients,
+        bytes_max: 16,
+        per_second: 5,
+        burst: 10,
+        ..RpcOptions::default()
+    };
     let tell = RpcOptions { callers: Callers::Server, ..RpcOptions::default() };
     // Seen a little late it would be seen in the wrong place.
-    let flash = RpcOptions { delivery: Delivery::Unreliable, at_view_time: true, ..tell.clone() };
+    let flash = RpcOptions { delivery: Delivery::Unreliable, at_view_time: true, ..tell };
     let builder = Protocol::builder(NAME)
         .object::<Ship>()
         .object::<Enemy>()
@@ -312,7 +218,7 @@ pub fn protocol() -> Protocol {
         .rpc(tells::BEAM, flash);
     let builder = [asks::CHOOSE_POWER, asks::CHOOSE_WEAPON, asks::LAG_COMPENSATION]
         .into_iter()
-        .fold(builder, |builder, name| builder.rpc(name, ask.clone()));
+        .fold(builder, |builder, name| builder.rpc(name, ask));
     [
         tells::POWER_OFFERED,
         tells::POWER_STATUS,
@@ -324,7 +230,7 @@ pub fn protocol() -> Protocol {
         tells::BEAM_HITS,
     ]
     .into_iter()
-    .fold(builder, |builder, name| builder.rpc(name, tell.clone()))
+    .fold(world_hash::with_calls(builder), |builder, name| builder.rpc(name, tell))
     .build()
     .expect("the classes of this file are well formed: there is a test")
 }

@@ -5,8 +5,8 @@
  * drawn, so that nobody needs to tell colours apart. A pointer, or the arrow keys, show what was at a moment.
  */
 
-import { CrispCanvas } from "/canvas.js";
-import { make } from "/words.js";
+import { CrispCanvas } from "/common/canvas.js";
+import { make } from "/common/words.js";
 import { trimmed } from "./figures.js";
 
 const SAMPLES = 300;

@@ -1,7 +1,7 @@
 /** How long ticks take: a bar for each bucket, and where most of them end. */
 
-import { CrispCanvas } from "/canvas.js";
-import { make } from "/words.js";
+import { CrispCanvas } from "/common/canvas.js";
+import { make } from "/common/words.js";
 import { count, milliseconds, trimmed } from "./figures.js";
 
 const GROUND = "#0b0f14";

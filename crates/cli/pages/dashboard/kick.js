@@ -1,6 +1,6 @@
 /** Removing a player: asks for the reason, does it, and says what came of it. */
 
-import { element, plain } from "/words.js";
+import { element, plain } from "/common/words.js";
 import { kick } from "./feed.js";
 
 const SAID_MS = 6_000;

@@ -1,6 +1,6 @@
 /** Puts the dashboard together. */
 
-import { element, make, plain } from "/words.js";
+import { element, make, plain } from "/common/words.js";
 import { Chart } from "./chart.js";
 import { Feed } from "./feed.js";
 import { bytesPerSecond, count, duration, hertz, milliseconds, perSecond, percent, words } from "./figures.js";

@@ -1,6 +1,6 @@
 /** Who is connected, and how well. */
 
-import { element, plain } from "/words.js";
+import { element, plain } from "/common/words.js";
 import { bytes, bytesPerSecond, hertz, milliseconds, percent } from "./figures.js";
 import { nameOf } from "./kick.js";
 import { Table } from "./table.js";

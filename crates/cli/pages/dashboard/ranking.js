@@ -1,6 +1,6 @@
 /** The most of something: a name, a bar and a figure for each. */
 
-import { make } from "/words.js";
+import { make } from "/common/words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 

@@ -6,7 +6,7 @@
  * still there.
  */
 
-import { make } from "/words.js";
+import { make } from "/common/words.js";
 
 /**
  * @template T

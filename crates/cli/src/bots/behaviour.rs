@@ -50,7 +50,7 @@ impl Will {
         }
         if self.random.below(60) == 0 {
             let mut way = || self.random.below(3) as i8 - 1;
-            self.steering = Steering { right: way(), up: way(), acts: false };
+            self.steering = Steering { right: way(), up: way(), ..Steering::default() };
         }
         let acts = self.behaviour == Behaviour::Spam || self.steps.is_multiple_of(ACT_STEPS);
         Steering { acts, ..self.steering }

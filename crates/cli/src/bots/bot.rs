@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use netloom::prelude::*;
 use netloom::transport::link::LinkConfig;
+use netloom::world_hash;
 
 use super::behaviour::{Behaviour, Will};
 use super::stage::{Phase, Stage};
 use crate::config::Config;
-use crate::games::{Playable, world_hash};
+use crate::games::{self, Playable};
 
 /// How many ticks after the last that is compared a bot waits for what is still on its way.
 const LATE_TICKS: u32 = 4;
@@ -49,7 +50,7 @@ pub struct BotReport {
     /// Inputs that the game refused.
     pub rejected: u64,
     pub objects: usize,
-    /// The hashes of its world.
+    /// The hashes of its world; some ticks have two, before and after what was late.
     pub hashes: Vec<(Tick, u64)>,
 }
 
@@ -65,6 +66,8 @@ pub struct Bot<'a, P: Playable> {
     /// When to leave.
     leave: Option<Instant>,
     is_seated: bool,
+    /// Whether the lobby asked if it is ready.
+    was_asked: bool,
     is_leaving: bool,
     newest: Option<Tick>,
     fastest: Fastest,
@@ -72,6 +75,8 @@ pub struct Bot<'a, P: Playable> {
     window: Option<Tick>,
     is_asking: bool,
     has_compared: bool,
+    /// The newest tick whose hash was taken.
+    hashed: Option<Tick>,
     before: Option<Traffic>,
     report: BotReport,
 }
@@ -87,6 +92,7 @@ impl<'a, P: Playable> Bot<'a, P> {
             start: Some(start),
             leave: None,
             is_seated: false,
+            was_asked: false,
             is_leaving: false,
             newest: None,
             fastest: Fastest::default(),
@@ -94,6 +100,7 @@ impl<'a, P: Playable> Bot<'a, P> {
             window: None,
             is_asking: false,
             has_compared: false,
+            hashed: None,
             before: None,
             report: BotReport::default(),
         }
@@ -140,6 +147,7 @@ impl<'a, P: Playable> Bot<'a, P> {
         client.tick()?;
         self.handle_events(now);
         let Some(client) = &mut self.client else { return Ok(()) };
+        games::get_ready(client, &mut self.was_asked);
         while let Some(step) = client.poll_step() {
             client.push_input(step, P::act(self.will.step()))?;
         }
@@ -256,23 +264,30 @@ impl<'a, P: Playable> Bot<'a, P> {
         report.packets_lost += now.lost.saturating_sub(before.lost);
     }
 
-    /// Takes the hashes of this bot's world once all that concerns them has arrived; one bot of a room asks the server as well.
+    /// Takes the hashes of this bot's world as its ticks arrive, and once more when all that concerns them has; one bot of a room
+    /// asks the server as well.
     fn compare(&mut self) {
-        let Some(client) = &mut self.client else { return };
+        let Some(client) = self.client.as_mut().filter(|_| !self.has_compared) else { return };
         let Some(newest) = client.objects().and_then(|objects| objects.newest()) else { return };
         let first = *self.window.get_or_insert_with(|| {
             let (first, is_asking) = self.stage.window(&self.report.room, Tick(newest.0.wrapping_add(1)));
             self.is_asking = is_asking;
             first
         });
+        if let Some(objects) = client.objects().filter(|_| self.hashed != Some(newest)) {
+            // Here and now, while all of it is there: what leaves has no past.
+            self.hashed = Some(newest);
+            self.report.hashes.push((newest, world_hash::of_client(objects, newest)));
+        }
         let enough = Tick(first.0.wrapping_add(world_hash::TICKS + LATE_TICKS));
-        if self.has_compared || enough.is_newer_than(newest) {
+        if enough.is_newer_than(newest) {
             return;
         }
         self.has_compared = true;
         if let Some(objects) = client.objects() {
+            // And again, with what was late.
             let hashes = world_hash::ticks(first).map(|tick| (tick, world_hash::of_client(objects, tick)));
-            self.report.hashes = hashes.collect();
+            self.report.hashes.extend(hashes);
         }
         if self.is_asking {
             // Without an answer there is nothing to compare with, which the report tells.

@@ -48,17 +48,18 @@ const fn field(section: &'static str, name: &'static str, allowed: Allowed, abou
 }
 
 /// What each section is about.
-const SECTIONS: [(&str, &str); 6] = [
+const SECTIONS: [(&str, &str); 7] = [
     ("server", "What runs, and where."),
     ("room", "What every room is like."),
     ("connection", "What connections are like."),
     ("replication", "How the world is told to clients."),
+    ("rtype", "What the game `rtype` is like."),
     ("client", "What `netloom connect` and `netloom bots` are like."),
     ("log", "What is logged, to standard error."),
 ];
 
 /// All settings, in the order of the file.
-const FIELDS: [Field; 51] = [
+const FIELDS: [Field; 57] = [
     field(
         "server",
         "role",
@@ -126,19 +127,24 @@ const FIELDS: [Field; 51] = [
     field(
         "room",
         "profile",
-        Words(&["small", "lobby4", "relay16", "mmo"]),
-        "What is no setting here (interest, rates by importance, lobby) is as this profile has it.",
+        Words(&["", "small", "lobby4", "relay16", "mmo"]),
+        "What is no setting here (interest, rates by importance, lobby) is as this profile has it; empty for the game's own.",
     ),
     field("room", "name", Bytes(1, 56), "The name. With several rooms it gets a number behind it."),
     field(
         "room",
         "max_clients",
-        Whole(1, 65_535),
-        "Players in a room at once. A game between friends has 16; this server is to be tried with many.",
+        Whole(0, 65_535),
+        "Players in a room at once; 0 for as many as the game is made for.",
     ),
     field("room", "max_spectators", Whole(0, 65_535), "Watchers in a room at once."),
     field("room", "tick_rate", Whole(1, 240), "Steps of the simulation a second."),
-    field("room", "send_rate", Whole(1, 240), "Snapshots a second: a divisor of tick_rate."),
+    field(
+        "room",
+        "send_rate",
+        Whole(0, 240),
+        "Snapshots a second: a divisor of tick_rate; 0 for as many as the game is made for.",
+    ),
     field("room", "catch_up_ticks", Whole(1, 60), "Steps that are made up for after a hitch."),
     field("room", "max_objects", Whole(1, 1_048_576), "Objects in a room at once."),
     field("room", "things", Whole(0, 65_535), "Things in a room that nobody steers: in `cubes`, the cubes."),
@@ -233,6 +239,27 @@ const FIELDS: [Field; 51] = [
         "Distant objects that a snapshot has room for, whatever is near.",
     ),
     field("replication", "arena_size", Whole(65_536, 262_144), "Memory for the codes of one tick, in bytes."),
+    field(
+        "rtype",
+        "levels",
+        Bytes(0, 4_096),
+        "The folder with the levels, as files of JSON; empty for those of this program.",
+    ),
+    field("rtype", "level", Whole(1, 255), "The level that a lobby suggests; its host may choose another."),
+    field("rtype", "bots", Whole(0, 3), "Seats that a lobby suggests to leave to the server's own players."),
+    field("rtype", "min_players", Whole(1, 4), "Players that a game needs."),
+    field(
+        "rtype",
+        "classic",
+        AddressOrNothing,
+        "Where the game is played over the classic protocol, over UDP; empty for nowhere. docs/CLASSIC.md has its bytes.",
+    ),
+    field(
+        "rtype",
+        "classic_trust_loopback",
+        Bool,
+        "Whether the classic JOIN of three bytes is enough from this machine. Elsewhere there is a challenge first.",
+    ),
     field("client", "name", Bytes(1, 64), "The name to be known by."),
     field(
         "client",
@@ -358,7 +385,7 @@ pub fn check(config: &Config) -> Result<(), Wrong> {
             if server.key.is_empty() { ("key", "certificate") } else { ("certificate", "key") };
         return wrong("server", missing, &"\"\"", format!("a file, since there is server.{given}"));
     }
-    if room.tick_rate % room.send_rate != 0 {
+    if room.send_rate != 0 && room.tick_rate % room.send_rate != 0 {
         let divisors = (1..=room.tick_rate).filter(|rate| room.tick_rate % rate == 0);
         let divisors: Vec<String> = divisors.map(|rate| rate.to_string()).collect();
         let allowed = format!("a divisor of tick_rate: {}", divisors.join(", "));
@@ -372,6 +399,26 @@ pub fn check(config: &Config) -> Result<(), Wrong> {
     Ok(())
 }
 
+/// Whether the game can be as the settings have it: once it is clear which game that is.
+pub fn check_game(config: &Config) -> Result<(), Wrong> {
+    let Ok(game) = games::find(&config.server.game) else { return Ok(()) };
+    let (room, name, limits) = (&config.room, game.name, game.limits);
+    let wrong = |field, value: i64, allowed: String| {
+        Err(Wrong { section: "room", field, value: value.to_string(), allowed })
+    };
+    if room.max_clients > limits.players_max as i64 {
+        let allowed = format!("0 to {} with the game {name}", limits.players_max);
+        return wrong("max_clients", room.max_clients, allowed);
+    }
+    match limits.steps_per_second {
+        Some(steps) if i64::from(steps) != room.tick_rate => {
+            let allowed = format!("{steps} with the game {name}, whose rules are counted in steps");
+            wrong("tick_rate", room.tick_rate, allowed)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The settings as a table of sections.
 pub fn table(config: &Config) -> Table {
     // A struct of structs of plain values always becomes one.
@@ -383,7 +430,7 @@ pub fn default_file() -> String {
     let table = table(&Config::default());
     let mut file = String::from(
         "# Settings of Netloom: `netloom serve --config netloom.toml`. What is left out is as it is here.\n\
-         # Each can come from the environment, too (NETLOOM_<SECTION>_<FIELD>, as NETLOOM_ROOM_TICK_RATE=30), and flags go before both.\n\n",
+         # Each can come from the environment, too (NETLOOM_<SECTION>_<FIELD>, as NETLOOM_ROOM_SEND_RATE=20), and flags go before both.\n\n",
     );
     file += &format!("# The version of this file's layout.\nversion = {VERSION}\n");
     for (section, about) in SECTIONS {
@@ -429,18 +476,30 @@ mod tests {
         config.room.send_rate = 500;
         assert_eq!(
             check(&config).unwrap_err().to_string(),
-            "room.send_rate = 500 is not allowed: use 1 to 240"
+            "room.send_rate = 500 is not allowed: use 0 to 240"
         );
         let mut config = Config::default();
         config.server.game = String::from("chess");
         assert_eq!(
             check(&config).unwrap_err().to_string(),
-            "server.game = \"chess\" is not allowed: use \"cubes\""
+            "server.game = \"chess\" is not allowed: use \"rtype\", \"cubes\""
         );
         let config = Config { version: 2, ..Config::default() };
         assert!(check(&config).unwrap_err().to_string().starts_with("version = 2"));
         let mut config = Config::default();
         config.connection.connect_timeout = f64::NAN;
         assert!(check(&config).is_err());
+    }
+
+    #[test]
+    fn a_game_has_limits_that_no_setting_changes() {
+        for (clients, steps, said) in [(5, 60, "room.max_clients = 5"), (4, 30, "room.tick_rate = 30")] {
+            let mut config = Config::default();
+            (config.room.max_clients, config.room.tick_rate) = (clients, steps);
+            let message = check_game(&config).unwrap_err().to_string();
+            assert!(message.starts_with(said) && message.contains("rtype"), "{message}");
+            config.server.game = String::from("cubes");
+            check_game(&config).unwrap();
+        }
     }
 }

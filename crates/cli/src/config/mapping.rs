@@ -3,7 +3,7 @@
 use netloom::prelude::*;
 use netloom::replica::client::PredictConfig;
 use netloom::replica::server::Heartbeat;
-use netloom::session::lobby::DuplicateNames;
+use netloom::session::lobby::{self, DuplicateNames};
 use netloom::transport::WebSocketConfig;
 #[cfg(feature = "webtransport")]
 use netloom::webtransport::Certificates;
@@ -12,17 +12,33 @@ use netloom_proto::Security;
 use tracing_subscriber::filter::LevelFilter;
 
 use super::Config;
+use crate::games;
 
 /// Frames a second that a correction is spread over.
 const BLENDS_PER_SECOND: f64 = 60.0;
+
+/// The largest divisor of a rate that is not above another.
+fn divisor(of: u32, at_most: u32) -> u32 {
+    (1..=at_most).rev().find(|rate| of.is_multiple_of(*rate)).unwrap_or(1)
+}
 
 fn seconds(value: f64) -> Micros {
     Micros((value * 1e6) as u64)
 }
 
 impl Config {
+    /// The profile of rooms: the game's own, if none is set.
     fn profile(&self) -> Profile {
-        Profile::from_name(&self.room.profile).unwrap_or_default()
+        let of_game = || games::find(&self.server.game).map(|game| game.profile).unwrap_or_default();
+        Profile::from_name(&self.room.profile).unwrap_or_else(of_game)
+    }
+
+    /// Players of a room: as many as the game is made for, if nothing is set.
+    fn players_max(&self) -> usize {
+        match (self.room.max_clients, games::find(&self.server.game)) {
+            (0, Ok(game)) => game.limits.players,
+            (set, _) => set.max(1) as usize,
+        }
     }
 
     /// Where to listen.
@@ -77,7 +93,7 @@ impl Config {
         let mut config = ServerConfig::for_profile(self.profile());
         self.apply_connection(&mut config.connection);
         let (rooms, room, connection) = (self.server.rooms, &self.room, &self.connection);
-        let seats = rooms.saturating_mul(room.max_clients.saturating_add(room.max_spectators));
+        let seats = rooms.saturating_mul((self.players_max() as i64).saturating_add(room.max_spectators));
         // Whoever is refused a seat is told so over a connection: there must be one to spare.
         config.listen.peers_max = seats.saturating_add(16).min(65_535) as usize;
         config.listen.unproven_per_address_per_second = connection.connects_per_address as u32;
@@ -107,18 +123,23 @@ impl Config {
         rate.bytes_per_second_min = rate.bytes_per_second_min.min(rate.bytes_per_second_max);
     }
 
-    /// What a room is built from, counted from 0.
-    pub fn room_config(&self, number: i64) -> RoomConfig {
+    /// What a room is built from, counted from 0. Its game furnishes it, and settings go before that.
+    pub fn room_config(&self, number: i64, furnish: impl FnOnce(&mut RoomConfig)) -> RoomConfig {
         let (room, connection, replication) = (&self.room, &self.connection, &self.replication);
         let name = match self.server.rooms {
             1 => room.name.clone(),
             _ => format!("{}-{}", room.name, number + 1),
         };
         let mut config = RoomConfig::for_profile(&name, self.profile());
-        config.players_max = room.max_clients as usize;
+        furnish(&mut config);
+        config.players_max = self.players_max();
         config.spectators_max = room.max_spectators as usize;
         config.steps_per_second = room.tick_rate as u32;
-        config.sends_per_second = room.send_rate as u32;
+        config.sends_per_second = match room.send_rate {
+            // Another rate of steps may have no such divisor.
+            0 => divisor(config.steps_per_second, config.sends_per_second),
+            set => set as u32,
+        };
         config.catch_up_steps = room.catch_up_ticks as u32;
         config.objects_max = room.max_objects as usize;
         config.duplicate_names =
@@ -134,6 +155,11 @@ impl Config {
         };
         config.replication.picking.distant_reserve = replication.min_distant_objects_per_tick as usize;
         config.replication.arena_bytes = replication.arena_size as usize;
+        if let Some(lobby) = &mut config.lobby {
+            lobby.players_max = config.players_max.min(lobby::PLAYERS_MAX);
+            lobby.spectators_max = config.spectators_max.min(lobby::SPECTATORS_MAX);
+            lobby.duplicate_names = config.duplicate_names;
+        }
         config
     }
 

@@ -16,6 +16,7 @@ pub struct Keys {
     right: Option<(i8, Instant)>,
     up: Option<(i8, Instant)>,
     acts: bool,
+    acts_otherwise: bool,
     /// Whether to leave.
     pub quits: bool,
 }
@@ -33,6 +34,7 @@ impl Keys {
             KeyCode::Up | KeyCode::Char('w') => self.up = Some((1, until)),
             KeyCode::Down | KeyCode::Char('s') => self.up = Some((-1, until)),
             KeyCode::Char(' ') => self.acts = true,
+            KeyCode::Char('x') => self.acts_otherwise = true,
             KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => self.quits = true,
             KeyCode::Char('q') | KeyCode::Esc => self.quits = true,
             _ => {}
@@ -43,7 +45,9 @@ impl Keys {
     pub fn steering(&mut self, now: Instant) -> Steering {
         let way =
             |held: Option<(i8, Instant)>| held.filter(|(_, until)| now < *until).map_or(0, |(way, _)| way);
-        Steering { right: way(self.right), up: way(self.up), acts: std::mem::take(&mut self.acts) }
+        let once = |pressed: &mut bool| std::mem::take(pressed);
+        let (right, up) = (way(self.right), way(self.up));
+        Steering { right, up, acts: once(&mut self.acts), acts_otherwise: once(&mut self.acts_otherwise) }
     }
 }
 
@@ -59,11 +63,12 @@ mod tests {
     #[test]
     fn a_direction_lasts_for_a_moment_and_an_act_for_a_frame() {
         let (mut keys, now) = (Keys::default(), Instant::now());
-        for code in [KeyCode::Left, KeyCode::Char('w'), KeyCode::Char(' ')] {
+        for code in [KeyCode::Left, KeyCode::Char('w'), KeyCode::Char(' '), KeyCode::Char('x')] {
             keys.handle(&press(code), now);
         }
-        assert_eq!(keys.steering(now), Steering { right: -1, up: 1, acts: true });
-        assert_eq!(keys.steering(now + HOLD / 2), Steering { right: -1, up: 1, acts: false });
+        let held = Steering { right: -1, up: 1, ..Steering::default() };
+        assert_eq!(keys.steering(now), Steering { acts: true, acts_otherwise: true, ..held });
+        assert_eq!(keys.steering(now + HOLD / 2), held);
         assert_eq!(keys.steering(now + HOLD), Steering::default());
         assert!(!keys.quits);
         keys.handle(&press(KeyCode::Char('q')), now);

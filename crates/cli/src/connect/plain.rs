@@ -41,7 +41,7 @@ pub fn run<P: Playable>(
 fn circle(frame: u64) -> Steering {
     let ways = [(1, 0), (0, 1), (-1, 0), (0, -1)];
     let (right, up) = ways[(frame / FRAMES_PER_WAY) as usize % ways.len()];
-    Steering { right, up, acts: false }
+    Steering { right, up, ..Steering::default() }
 }
 
 fn print<P: Playable>(player: &Player<P>) {

@@ -6,8 +6,10 @@
 use std::collections::BTreeMap;
 
 use netloom::prelude::*;
+use netloom::world_hash;
 
-use super::{Dot, DotKind, Playable, Steering, world_hash};
+use super::{Dot, DotKind, Limits, Playable, Steering};
+use crate::config::Config;
 
 /// Half the length of the yard, in metres.
 pub const YARD_METRES: f32 = 100.0;
@@ -224,6 +226,9 @@ fn about_vertical(angle: f32) -> [f32; 4] {
 impl Playable for Cubes {
     const NAME: &'static str = "cubes";
     const ABOUT: &'static str = "cubes wander about a yard, and you walk among them";
+    // A game between friends has 16 players; this one is to be tried with many.
+    const LIMITS: Limits = Limits { players: 256, players_max: u16::MAX as usize, steps_per_second: None };
+    const PROFILE: Profile = Profile::Small;
     type Act = Act;
     type Move = Walk;
 
@@ -234,9 +239,13 @@ impl Playable for Cubes {
             .expect("the classes of this file are well formed: there is a test")
     }
 
-    fn with_things(things: u16) -> Cubes {
-        Cubes { cubes: things, wanderers: Vec::new(), walkers: BTreeMap::new() }
+    fn open(config: &Config) -> Result<Cubes, String> {
+        // The settings were checked.
+        let cubes = config.room.things as u16;
+        Ok(Cubes { cubes, wanderers: Vec::new(), walkers: BTreeMap::new() })
     }
+
+    fn furnish(&self, _: &mut RoomConfig) {}
 
     fn act(steering: Steering) -> Act {
         Act { right: steering.right, up: steering.up, dash: steering.acts }

@@ -35,8 +35,8 @@ pub const BODY_BYTES_MAX: usize = 1 << 10;
 /// Where the page is.
 pub const PATH: &str = "/dashboard";
 
-/// What the page of the dashboard has in common with other pages.
-const SHARED: [&str; 2] = ["/canvas.js", "/words.js"];
+/// Where the parts are that pages have in common.
+const COMMON: &str = "/common/";
 
 /// The dashboard of a server.
 #[derive(Clone)]
@@ -52,7 +52,7 @@ pub fn is_own(path: &str) -> bool {
 
 /// Whether the dashboard's page asks for this.
 pub fn is_needed(path: &str) -> bool {
-    is_own(path) || SHARED.contains(&path)
+    is_own(path) || path.starts_with(COMMON)
 }
 
 impl Dashboard {
@@ -85,7 +85,7 @@ impl Dashboard {
             (_, PATH) => unkept(Response::empty(302)).with_field("Location", "/dashboard/"),
             (_, "/dashboard/data.json") => json(200, self.with_sampler(Sampler::data)),
             (_, "/dashboard/history.json") => json(200, self.with_sampler(Sampler::history)),
-            _ => pages::answer(request)
+            _ => pages::answer("", request)
                 .unwrap_or_else(|| unkept(Response::text(404, "there is no such page\n"))),
         }
     }
@@ -148,7 +148,7 @@ mod tests {
             }
             seen.push(path);
         }
-        assert!(SHARED.iter().all(|path| seen.iter().any(|seen| seen == path)), "{seen:?}");
+        assert!(seen.iter().any(|path| path.starts_with(COMMON)), "{seen:?}");
         assert!(seen.len() > 8, "{seen:?}");
     }
 }

@@ -54,7 +54,7 @@ impl Web {
         match request.path() {
             WELL_KNOWN => self.tell_where(request),
             path if dashboard::is_own(path) => self.lead_to_dashboard(request),
-            _ => pages::answer(request).unwrap_or_else(|| {
+            _ => pages::answer(self.protocol.name(), request).unwrap_or_else(|| {
                 Response::text(404, "there is no such page\n").with_field("Cache-Control", "no-store")
             }),
         }

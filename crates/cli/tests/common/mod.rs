@@ -19,6 +19,11 @@ pub fn command(arguments: &[&str]) -> Command {
     // Many servers run beside each other in tests: none has a fixed port that it was not told.
     command.env("NETLOOM_SERVER_HTTP", "").env("NETLOOM_SERVER_WEBTRANSPORT", "");
     command.args(arguments);
+    // Most tests are about the command, in the game that needs no lobby.
+    let plays = matches!(arguments.first(), Some(&("serve" | "connect" | "bots")));
+    if plays && !arguments.contains(&"--game") {
+        command.args(["--game", "cubes"]);
+    }
     command
 }
 

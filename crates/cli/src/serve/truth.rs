@@ -1,0 +1,171 @@
+//! What happened in a room, step by step, in a file: for tests and tools that compare what was shown with what was.
+//!
+//! A page can say what it showed, but not whether that was right. A game with a witness is the same game; after every step, shots
+//! and all, where everything is goes into a file as a line of JSON. Names of objects that clients have differ from one to the
+//! other, so objects go by the identity that the server has for them.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use netloom::prelude::*;
+use netloom::wire::schema::Value;
+use serde::Serialize;
+
+/// Steps after which what was written is there to be read.
+const FLUSH_STEPS: u64 = 60;
+/// Places are in hundredths of a metre, as finely as they are sent.
+const PER_METRE: f32 = 100.0;
+
+/// A step.
+#[derive(Serialize)]
+struct Line<'a> {
+    step: u32,
+    ms: f64,
+    objects: Vec<Witness<'a>>,
+}
+
+/// An object.
+#[derive(Serialize)]
+struct Witness<'a> {
+    id: u64,
+    class: &'a str,
+    owner: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seat: Option<i32>,
+    x: i32,
+    y: i32,
+}
+
+/// Where it is written.
+#[derive(Debug)]
+pub struct Truth {
+    /// `None` after a failure, which was reported.
+    file: Option<BufWriter<File>>,
+}
+
+impl Truth {
+    /// Writes into a new file.
+    pub fn create(path: &Path) -> Result<Truth, String> {
+        let file = File::create(path)
+            .map_err(|error| format!("--truth {}: cannot be written: {error}", path.display()))?;
+        Ok(Truth { file: Some(BufWriter::new(file)) })
+    }
+
+    fn write(&mut self, room: &Room) {
+        let Some(file) = &mut self.file else { return };
+        let objects = room.world().iter().map(|object| {
+            let schema = object.class().schema();
+            let seat = schema.fields().iter().position(|field| field.name() == "seat");
+            let seat = seat.and_then(|field| object.get(field)).and_then(|value| match value {
+                Value::Word(seat) => Some(seat),
+                _ => None,
+            });
+            let [x, y, _] = object.position().map(|metres| (metres * PER_METRE).round() as i32);
+            let owner = object.owner().map(|owner| owner.0);
+            Witness { id: object.id().0, class: schema.name(), owner, seat, x, y }
+        });
+        let line = Line { step: room.step().0, ms: room.now().as_millis_f64(), objects: objects.collect() };
+        let written = serde_json::to_writer(&mut *file, &line)
+            .map_err(std::io::Error::from)
+            .and_then(|()| file.write_all(b"\n"))
+            .and_then(|()| if room.steps().is_multiple_of(FLUSH_STEPS) { file.flush() } else { Ok(()) });
+        if let Err(error) = written {
+            tracing::error!(%error, "the truth is not written any more");
+            self.file = None;
+        }
+    }
+}
+
+/// A game whose steps are written down.
+pub struct Witnessed<G> {
+    game: G,
+    truth: Truth,
+}
+
+impl<G> Witnessed<G> {
+    pub fn new(game: G, truth: Truth) -> Witnessed<G> {
+        Witnessed { game, truth }
+    }
+}
+
+impl<G: Game> Game for Witnessed<G> {
+    type Input = G::Input;
+
+    fn start(&mut self, room: &mut Room) -> Result<(), GameError> {
+        self.game.start(room)
+    }
+
+    fn admit(&mut self, room: &Room, candidate: &Candidate<'_>) -> Result<(), Denied> {
+        self.game.admit(room, candidate)
+    }
+
+    fn join(&mut self, room: &mut Room, player: PlayerId) {
+        self.game.join(room, player);
+    }
+
+    fn input(
+        &mut self,
+        room: &mut Room,
+        player: PlayerId,
+        command: &Command<G::Input>,
+    ) -> Result<(), Rejected> {
+        self.game.input(room, player, command)
+    }
+
+    fn step(&mut self, room: &mut Room) {
+        self.game.step(room);
+    }
+
+    fn judge(&mut self, room: &mut Room) {
+        self.game.judge(room);
+        self.truth.write(room);
+    }
+
+    fn begin(&mut self, room: &mut Room) {
+        self.game.begin(room);
+    }
+
+    fn finish(&mut self, room: &mut Room) {
+        self.game.finish(room);
+    }
+
+    fn change_role(&mut self, room: &mut Room, player: PlayerId) {
+        self.game.change_role(room, player);
+    }
+
+    fn away(&mut self, room: &mut Room, player: PlayerId, is_away: bool) {
+        self.game.away(room, player, is_away);
+    }
+
+    fn claim(&mut self, room: &mut Room, player: PlayerId, object: ObjectIndex, is_wanted: bool) -> bool {
+        self.game.claim(room, player, object, is_wanted)
+    }
+
+    fn write(
+        &mut self,
+        room: &mut Room,
+        player: PlayerId,
+        object: ObjectIndex,
+        field: usize,
+        value: Value<'_>,
+    ) -> bool {
+        self.game.write(room, player, object, field, value)
+    }
+
+    fn chat(&mut self, room: &mut Room, player: PlayerId, text: &str) -> bool {
+        self.game.chat(room, player, text)
+    }
+
+    fn rpc(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>) -> Result<(), CallRefused> {
+        self.game.rpc(room, from, call)
+    }
+
+    fn forward(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>, target: CallTarget) -> bool {
+        self.game.forward(room, from, call, target)
+    }
+
+    fn leave(&mut self, room: &mut Room, player: PlayerId) {
+        self.game.leave(room, player);
+    }
+}
