@@ -4,10 +4,14 @@
 //! walked when the program is built, and every file becomes a row: its path, its type, its bytes plain and packed, its tag.
 //!
 //! ```text
-//!   pages/index.html             ──▶  /
-//!   pages/page.js                ──▶  /page.js
+//!   pages/cubes/index.html       ──▶  /cubes/                    every game has a folder; its page is also at / while it is served
+//!   games/rtype/web/main.js      ──▶  /rtype/main.js
+//!   games/rtype/levels/1.json    ──▶  /rtype/levels/1.json
+//!   pages/common/chat.js         ──▶  /common/chat.js            what the pages of games share
 //!   bindings/js/src/index.js     ──▶  /netloom/index.js          without src/node, which browsers cannot run
 //! ```
+//!
+//! A line `<!-- include common/chat.html -->` of a page stands for the file of that name in pages.
 //!
 //! Two fifths of the scripts are comments, for those who read the repository. Browsers get the same lines without them.
 
@@ -22,14 +26,23 @@ fn main() {
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("Cargo sets it"));
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("Cargo sets it"));
     let mut files = Vec::new();
-    collect(&here.join("pages"), "", &[], &mut files);
+    let pages = here.join("pages");
+    collect(&pages, "", &[], &mut files);
+    let tools = ["test", "package.json", "tsconfig.json"];
+    collect(&here.join("../../games/rtype/web"), "/rtype", &tools, &mut files);
+    collect(&here.join("../../games/rtype/levels"), "/rtype/levels", &[], &mut files);
     collect(&here.join("../../bindings/js/src"), "/netloom", &["node"], &mut files);
+    files.retain(|(path, _)| !path.ends_with(".html"));
     files.sort();
     let mut table = String::from("&[\n");
     for (number, (path, file)) in files.iter().enumerate() {
         let bytes = std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let kind = content_type(file);
-        let bytes = if kind.starts_with("text/javascript") { without_comments(&bytes, file) } else { bytes };
+        let bytes = match kind.split(';').next() {
+            Some("text/javascript") => without_comments(&bytes, file),
+            Some("text/html") => with_includes(&bytes, file, &pages),
+            _ => bytes,
+        };
         let packed = packed(&bytes).filter(|packed| is_text(kind) && packed.len() < bytes.len());
         let keep = |name: String, bytes: &[u8]| {
             let file = out.join(name);
@@ -90,6 +103,25 @@ fn content_type(file: &Path) -> &'static str {
         Some("ogg") => "audio/ogg",
         _ => "application/octet-stream",
     }
+}
+
+/// A page with the parts that it shares with others in their places, indented as the lines that stand for them.
+fn with_includes(bytes: &[u8], file: &Path, pages: &Path) -> Vec<u8> {
+    let text = std::str::from_utf8(bytes).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let mut whole = String::with_capacity(2 * text.len());
+    for line in text.lines() {
+        let part = line.trim().strip_prefix("<!-- include ").and_then(|rest| rest.strip_suffix(" -->"));
+        let Some(part) = part.map(|name| pages.join(name)) else {
+            whole += line;
+            whole.push('\n');
+            continue;
+        };
+        let content = std::fs::read_to_string(&part)
+            .unwrap_or_else(|error| panic!("{} includes {}: {error}", file.display(), part.display()));
+        let indent = &line[..line.len() - line.trim_start().len()];
+        content.lines().for_each(|line| whole.extend([indent, line, "\n"]));
+    }
+    whole.into_bytes()
 }
 
 /// A script without its documentation, types and indentation. Every line stays, if only empty, so that a browser's messages name the

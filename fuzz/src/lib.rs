@@ -29,6 +29,8 @@
 //! | [`session_packed`] | a packed snapshot, or one to pack | agrees with a naive model of the format; what is packed comes back |
 //! | [`session_pair`] | whatever somebody who was let in says to a server, and a server to a client | nothing panics, grows or ends the room |
 //! | [`rpc_frame`] | calls to a server and to a client, arguments, the list of a server's calls | limits and rates; no call is lost or comes twice; what reads writes back |
+//! | [`rtype_level`] | the text of a level's file | what is taken can be played; what is not is told with its line |
+//! | [`rtype_rules`] | what players press, choose and claim to have hit | bounds and limits; the same again leads to the same state |
 //! | [`classic_datagram`] | the port of the classic protocol: strangers, players, and those in others' names | strangers get a challenge not longer than their own datagram and nothing else; what reads writes back |
 //!
 //! The bodies are ordinary functions, so that the seed corpora and any input that was found run on stable Rust:
@@ -45,6 +47,7 @@ mod classic;
 mod input;
 mod proto;
 mod replica;
+mod rtype;
 pub mod seeds;
 mod session;
 mod transport;
@@ -57,6 +60,7 @@ pub use proto::{
 pub use replica::{
     replica_codec, replica_entry, replica_input, replica_pair, replica_property, replica_snapshot,
 };
+pub use rtype::{rtype_level, rtype_rules};
 pub use session::{rpc_frame, session_lobby, session_packed, session_pair};
 pub use transport::websocket_frames;
 pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_schema, wire_stream};
@@ -65,7 +69,7 @@ pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_sche
 pub type Body = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Body); 24] = [
+pub const TARGETS: [(&str, Body); 26] = [
     ("wire_primitives", wire_primitives),
     ("wire_record", wire_record),
     ("wire_schema", wire_schema),
@@ -89,6 +93,8 @@ pub const TARGETS: [(&str, Body); 24] = [
     ("session_packed", session_packed),
     ("session_pair", session_pair),
     ("rpc_frame", rpc_frame),
+    ("rtype_level", rtype_level),
+    ("rtype_rules", rtype_rules),
     ("classic_datagram", classic_datagram),
 ];
 

@@ -7,6 +7,7 @@
 mod classic;
 mod proto;
 mod replica;
+mod rtype;
 mod session;
 mod transport;
 mod wire;
@@ -29,6 +30,7 @@ pub fn all() -> Vec<Seed> {
     seeds.extend(replica::seeds());
     seeds.extend(transport::seeds());
     seeds.extend(session::seeds());
+    seeds.extend(rtype::seeds());
     seeds.extend(classic::seeds());
     seeds
 }

@@ -83,6 +83,71 @@ test("a step that is wrong is corrected by the server, and seen in the figures",
     assert.ok((own.report?.fields.find(({ name }) => name === "at")?.count ?? 0) > 3);
     assert.equal(client.stats().corrections, own.corrections);
     assert.throws(() => client.predict("Tank", walk), { code: "setting" });
+    assert.throws(() => client.predict("Walker", walk, { fields: ["at", "wheels"] }), { code: "setting" });
+  } finally {
+    await client.close();
+    await server.stop();
+  }
+});
+
+test("without prediction the own object waits for the server; without interpolation it is where it was told", async () => {
+  const server = await startTour(["udp://127.0.0.1:0"]);
+  const client = await connect(addressOf(server, "udp"), {
+    protocol: tour,
+    name: "Ada",
+    input: { way: 1 },
+    lab: { latencyMs: 60 },
+  });
+  try {
+    const own = client.predict("Walker", walk);
+    await eventually(() => own.object !== null && client.stats().packetsReceived > 60, "it is predicted");
+    const walker = /** @type {import("../src/index.js").NetObject} */ (own.object);
+    client.update();
+    const told = () => walker.get("at")[0];
+    assert.ok(walker.position[0] > told(), "ahead of what was told");
+    assert.ok(Number(client.ownStep) > Number(client.shownStep), "and of everything else that is shown");
+    own.enable(false);
+    assert.deepEqual([own.isEnabled, own.object, own.state], [false, null, null]);
+    client.update();
+    assert.ok(walker.position[0] < told(), "behind what was told, as everything else");
+    client.setInterpolation(false);
+    for (let frame = 0; frame < 5; frame++) {
+      client.update();
+      assert.equal(walker.position[0], told(), "where it was told");
+    }
+    const newest = Number(client.shownStep);
+    assert.ok(Math.abs(newest - Math.round(newest)) < 1e-3, "a snapshot's own step");
+    client.setInterpolation();
+    client.update();
+    assert.ok(Number(client.shownStep) < newest, "late again");
+    own.enable();
+    await eventually(() => own.object === walker && own.state?.at[0] > told(), "it is predicted again");
+    client.update();
+    assert.ok(walker.position[0] > told(), "ahead again");
+  } finally {
+    await client.close();
+    await server.stop();
+  }
+});
+
+test("what is not predicted is as the server told, and no mistake", async () => {
+  const server = await startTour(["udp://127.0.0.1:0"]);
+  const client = await connect(addressOf(server, "udp"), { protocol: tour, name: "Ada", input: { way: 1 } });
+  try {
+    const inPlaceOnly = client.predict(
+      "Walker",
+      (walker, { way }) => {
+        walker.at[0] += [0, 0.125, -0.125][way] ?? 0;
+      },
+      { fields: ["at"] },
+    );
+    await eventually(() => (inPlaceOnly.report?.confirmed ?? 0) > 20, "the server agrees");
+    assert.deepEqual(Object.keys(inPlaceOnly.state ?? {}), ["at"]);
+    assert.deepEqual(
+      inPlaceOnly.report?.fields.map(({ name }) => name),
+      ["at"],
+    );
+    assert.ok((inPlaceOnly.object?.get("steps") ?? 0) > 0, "which the step above does not count");
   } finally {
     await client.close();
     await server.stop();

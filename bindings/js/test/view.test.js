@@ -149,6 +149,29 @@ test("what left is shown until the view gets there, and its slot shows the next 
   assert.equal(game.x(aliasOf(0, 1)), 77);
 });
 
+test("without interpolation the view is at the newest snapshot, and back behind it with interpolation", () => {
+  const game = new Game();
+  game.send = (tick) => (tick < 1100 ? walk(tick) : snapshot(tick, [], [{ slot: 0, age: tick - 1100 }]));
+  game.run(120);
+  game.view.setInterpolating(false);
+  for (let frame = 0; frame < 60; frame++) {
+    game.frame();
+    assert.equal(game.view.time, game.view.timeOf(game.world.tick));
+  }
+  game.view.setInterpolating(true);
+  const newest = game.view.timeOf(game.world.tick);
+  assert.ok(newest - Number(game.frame()) > 50000, "behind again at once");
+  assert.ok(Math.abs(Number(game.x(0)) - walked(game.view)) < 0.05);
+  const before = Number(game.view.time);
+  assert.ok(Number(game.frame()) > before, "and goes on from there");
+  game.view.setInterpolating(false);
+  for (let hasLeft = false; !hasLeft;) {
+    game.frame();
+    hasLeft = game.world.object(0) === undefined;
+    assert.equal(game.x(0) === undefined, hasLeft, "what left is gone at once");
+  }
+});
+
 test("a slot that changes hands faster than anybody looks keeps nothing of it", () => {
   const game = new Game();
   for (let tick = 1; tick < 300; tick++) {

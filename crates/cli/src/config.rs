@@ -360,11 +360,11 @@ mod tests {
 
     #[test]
     fn a_game_furnishes_its_rooms_and_settings_go_before_it() {
-        let furnish = |room: &mut RoomConfig| (room.players_max, room.sends_per_second) = (7, 20);
+        let furnish = |room: &mut RoomConfig| room.sends_per_second = 20;
         let mut config = Config::of_game("rtype");
         let room = config.room_config(0, furnish);
-        assert_eq!((room.players_max, room.sends_per_second), (7, 20));
-        assert_eq!(room.lobby.map(|lobby| (lobby.players_max, lobby.spectators_max)), Some((7, 16)));
+        assert_eq!((room.players_max, room.sends_per_second), (4, 20));
+        assert_eq!(room.lobby.map(|lobby| (lobby.players_max, lobby.spectators_max)), Some((4, 16)));
         (config.room.max_clients, config.room.send_rate) = (3, 15);
         let room = config.room_config(0, furnish);
         assert_eq!((room.players_max, room.sends_per_second), (3, 15));

@@ -47,10 +47,12 @@ pub enum DotKind {
     Own,
 }
 
-/// What no setting can change of a game.
+/// How many a game is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Players in a room at once.
+    /// Players in a room at once, unless a setting says otherwise.
+    pub players: usize,
+    /// The most that a setting can say.
     pub players_max: usize,
     /// Steps of the simulation a second, if its rules are counted in them.
     pub steps_per_second: Option<u32>,
@@ -62,7 +64,7 @@ pub trait Playable: Game<Input = Self::Act> + Sized {
     const NAME: &'static str;
     /// What happens in it, in a line.
     const ABOUT: &'static str;
-    /// What no setting can change.
+    /// How many it is for.
     const LIMITS: Limits;
     /// What kind of room it is made for.
     const PROFILE: Profile;
@@ -96,7 +98,7 @@ pub struct Entry {
     pub about: &'static str,
     /// What client and server have in common.
     pub protocol: fn() -> Protocol,
-    /// What no setting can change.
+    /// How many it is for.
     pub limits: Limits,
     /// What kind of room it is made for.
     pub profile: Profile,

@@ -73,7 +73,7 @@ fn settings_that_cannot_be_read_or_cannot_be() {
 fn the_default_settings_are_valid_and_read_as_they_are_written() {
     let output = netloom(&["config", "--default"]);
     assert!(output.status.success());
-    for part in ["version = 1", "port = 7777", "tick_rate = 60", "send_rate = 20", "full_sync_interval = 100"]
+    for part in ["version = 1", "port = 7777", "tick_rate = 60", "send_rate = 0", "full_sync_interval = 100"]
     {
         assert!(stdout(&output).contains(part), "{part} is missing");
     }

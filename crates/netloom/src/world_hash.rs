@@ -177,10 +177,10 @@ mod tests {
         #[derive(Replicated, Default)]
         #[replicated(crate = netloom_session)]
         struct Purse {
-            owner_name: u32,
+            colour: u16,
             weight: u8,
             #[replicated(owner)]
-            coins: u32,
+            coins: u16,
         }
         let class = Purse::class().unwrap();
         let of = |id, words: [i32; 3]| of_object(ClassId(id), &class, &words);

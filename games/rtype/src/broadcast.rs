@@ -27,6 +27,8 @@ use netloom::replica::world::WorldError;
 use netloom::session::room::SpawnError;
 use serde::Serialize;
 
+use crate::game::seats::Seats;
+
 /// Where calls and notices go.
 pub trait Sink {
     /// To one player.
@@ -37,9 +39,16 @@ pub trait Sink {
     fn notify_all(&mut self, text: &str);
 }
 
+/// Tells something to whoever flies the ship of a seat. A bot has nobody to tell.
+fn tell_pilot(seat: usize, seats: &Seats, call: &'static str, args: &impl Serialize, sink: &mut impl Sink) {
+    if let Some(player) = seats.player(seat) {
+        sink.tell(player, call, args);
+    }
+}
+
 /// Where objects are.
 pub trait Scene {
-    /// A new one; `None` if there is no room for it.
+    /// A new one, if there is a place for it.
     fn spawn<T: Replicated>(&mut self, value: &T, owner: Option<PlayerId>)
     -> Result<ObjectIndex, SpawnError>;
     /// One is other than it was.
@@ -104,13 +113,19 @@ impl Scene for Room {
 
 #[cfg(test)]
 pub(crate) mod fake {
-    //! A sink that remembers, for tests.
+    //! A sink that remembers and a scene without a room, for tests.
 
-    use netloom::prelude::PlayerId;
+    use netloom::prelude::{ObjectIndex, PlayerId, Protocol, Replicated};
+    use netloom::replica::server::rewind::ModelId;
+    use netloom::replica::world::{Spawn, World, WorldConfig, WorldError};
+    use netloom::session::room::SpawnError;
+    use netloom::wire::ObjectId;
     use serde::Serialize;
     use serde_json::Value;
 
-    use super::Sink;
+    use super::{Scene, Sink};
+    use crate::prediction::units;
+    use crate::protocol::protocol;
 
     /// Something that was told.
     #[derive(Clone, Debug, PartialEq)]
@@ -151,6 +166,75 @@ pub(crate) mod fake {
 
         fn notify_all(&mut self, text: &str) {
             self.heard.push(Heard::notice(text));
+        }
+    }
+
+    /// Objects, without anybody who sees them.
+    #[derive(Debug)]
+    pub struct Objects {
+        pub world: World,
+        protocol: Protocol,
+        spawned: u64,
+        /// What jumped, and what beams can hit, in the order of both.
+        pub jumped: Vec<ObjectIndex>,
+        pub remembered: Vec<ObjectIndex>,
+    }
+
+    impl Objects {
+        /// For so many at once.
+        pub fn new(objects_max: usize) -> Objects {
+            let protocol = protocol();
+            let config = WorldConfig { objects_max, ..WorldConfig::default() };
+            let world = World::new(protocol.classes().to_vec(), config).unwrap();
+            Objects { world, protocol, spawned: 0, jumped: Vec::new(), remembered: Vec::new() }
+        }
+
+        /// All of a kind.
+        pub fn all<T: Replicated>(&self) -> Vec<T> {
+            let class = self.protocol.class_id(T::NAME);
+            let of_kind = self.world.iter().filter(|object| Some(object.class_id()) == class);
+            of_kind.map(|object| T::read_world(&object).unwrap()).collect()
+        }
+
+        /// Where all of a kind are, in units, in order.
+        pub fn places<T: Replicated>(&self, at: impl Fn(&T) -> [f32; 2]) -> Vec<[i32; 2]> {
+            let mut places: Vec<[i32; 2]> = self.all::<T>().iter().map(|object| units(at(object))).collect();
+            places.sort();
+            places
+        }
+    }
+
+    impl Scene for Objects {
+        fn spawn<T: Replicated>(
+            &mut self,
+            value: &T,
+            owner: Option<PlayerId>,
+        ) -> Result<ObjectIndex, SpawnError> {
+            let class = self.protocol.class_id(T::NAME).ok_or(SpawnError::NotInProtocol(T::NAME))?;
+            self.spawned += 1;
+            let spawn = T::spawn_defaults().spawn(ObjectId(self.spawned), class);
+            let object = self.world.spawn(Spawn { owner, ..spawn })?;
+            value.write(&mut self.world, object)?;
+            Ok(object)
+        }
+
+        fn write<T: Replicated>(&mut self, object: ObjectIndex, value: &T) -> Result<(), WorldError> {
+            // What a field cannot hold would be an error here.
+            value.write(&mut self.world, object).unwrap();
+            Ok(())
+        }
+
+        fn jump(&mut self, object: ObjectIndex) -> Result<(), WorldError> {
+            self.jumped.push(object);
+            self.world.teleport(object)
+        }
+
+        fn despawn(&mut self, object: ObjectIndex) -> Result<(), WorldError> {
+            self.world.despawn(object)
+        }
+
+        fn remember(&mut self, object: ObjectIndex, _: ModelId) {
+            self.remembered.push(object);
         }
     }
 }

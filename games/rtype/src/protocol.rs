@@ -63,7 +63,7 @@ pub struct Ship {
     /// Steps until there is one more.
     #[replicated(owner)]
     pub refill: u8,
-    /// What the beam has; it fires at [`BEAM_ENERGY`](crate::protocol::BEAM_ENERGY).
+    /// What the beam has; it fires at [`BEAM_ENERGY`].
     #[replicated(owner)]
     pub energy: u8,
 }
@@ -197,7 +197,14 @@ pub mod tells {
 
 /// What both sides agree on in the handshake.
 pub fn protocol() -> Protocol {
-    let ask = RpcOptions { callers: Callers::Clients, bytes_max: 16, ..RpcOptions::default() };
+    // Nobody chooses faster than that by hand.
+    let ask = RpcOptions {
+        callers: Callers::Clients,
+        bytes_max: 16,
+        per_second: 5,
+        burst: 10,
+        ..RpcOptions::default()
+    };
     let tell = RpcOptions { callers: Callers::Server, ..RpcOptions::default() };
     // Seen a little late it would be seen in the wrong place.
     let flash = RpcOptions { delivery: Delivery::Unreliable, at_view_time: true, ..tell };

@@ -1,13 +1,16 @@
 //! The rules of R-TYPE: what happens in a step.
 //!
-//! A page that predicts, an attract mode without a network and the server must come to the same result, or players see corrections.
-//! So the rules are whole numbers of 32 bits only, with one source of chance inside the state and every list in a fixed order: no
-//! clock, no float, no hashing map. The same rules in JavaScript are in `web/rules`; both are held to the same recorded hashes.
+//! A page that predicts, an attract mode without a network and the server must come to the same result, or players
+//! see corrections. So the rules are whole numbers of 32 bits only, with one source of chance inside the state and
+//! every list in a fixed order: no clock, no float, no hashing map. The same rules in JavaScript are in `web/rules`;
+//! both are held to the same recorded hashes.
 //!
-//! The field is [`WIDTH`] by [`HEIGHT`] units, x to the right and y downwards, and a second has [`STEPS_PER_SECOND`] steps.
+//! The field is [`WIDTH`] by [`HEIGHT`] units, x to the right and y downwards, and a second has
+//! [`STEPS_PER_SECOND`] steps.
 //!
 //! ```text
-//!   step:  level sends ─▶ shots fly ─▶ enemies move and fire ─▶ capsules, debris ─▶ ships fly and fire ─▶ what touches ─▶ offers ─▶ what is next
+//!   a step:  the level sends what is due ─▶ shots fly ─▶ enemies move and fire ─▶ capsules and debris drift
+//!            ─▶ ships fly and fire ─▶ what touches, touches ─▶ offers run out ─▶ boss, next level, end
 //! ```
 //!
 //! What comes into being in a step is there at its end, and moves from the next one on. A beam is only announced
@@ -34,7 +37,7 @@ pub use collide::{beam_crosses, beam_stops};
 pub use enemy::{Enemy, MOOD_CALM, MOOD_RUSH, MOOD_WARNING, Traits, is_boss, traits};
 pub use event::Event;
 pub use kinds::{EnemyKind, Phase, Power, ShotKind, Weapon, buttons};
-pub use levels::{Formation, Level, LevelError, Levels, Spawn, Wave};
+pub use levels::{Formation, LEVELS_MAX, Level, LevelError, Levels, SPAWNS_MAX, Spawn, WAVES_MAX, Wave};
 pub use offers::{OFFER_STEPS, Offer, Offers, POWERS, Refused, WEAPONS};
 pub use ship::*;
 pub use shot::{CAPSULE_HALF, Capsule, Debris, Shot};

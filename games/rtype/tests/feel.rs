@@ -47,6 +47,7 @@ fn a_ship_that_flies_and_fires_over_a_bad_line_is_hardly_ever_corrected() {
         });
     }
     let corrections = mistakes(&field) - before;
+    println!("{corrections} corrections in {seconds} s");
     assert!(corrections * 10 < seconds, "{corrections} corrections in {seconds} s");
 }
 
@@ -99,9 +100,11 @@ fn has_in_line(player: &Player, height: i32) -> bool {
 #[test]
 fn a_beam_hits_what_its_player_saw_unless_that_is_turned_off() {
     let (fired, hit) = beams(true);
+    println!("{hit} of {fired} beams hit what was shown");
     assert!(fired >= 20, "{fired} beams");
     assert!(hit * 10 >= fired * 9, "{hit} of {fired} hit what was shown");
     let (fired, hit) = beams(false);
+    println!("{hit} of {fired} beams hit where it is now");
     assert!(fired >= 20, "{fired} beams");
     assert!(hit * 3 <= fired, "{hit} of {fired} hit where it is now");
 }

@@ -3,6 +3,11 @@
 import { report } from "./emitter.js";
 import { Prediction } from "./prediction.js";
 
+/**
+ * Steps of which it is remembered what the player did: longer than any round trip that can be played with.
+ */
+const RECENT_MAX = 256;
+
 /** See the module. */
 export class Actor {
   #session;
@@ -10,6 +15,8 @@ export class Actor {
   #protocol;
   /** @type {Prediction[]} */
   #predictions = [];
+  /** @type {{ step: number, input: any }[]} what the player did of late, the newest last */
+  #recent = [];
 
   /**
    * @param {import("../session/client.js").SessionClient} session
@@ -33,15 +40,25 @@ export class Actor {
   /**
    * @param {string} kind
    * @param {(state: any, input: any) => void} step
+   * @param {readonly string[] | null} fields
    */
-  predict(kind, step) {
-    const prediction = new Prediction(this.#session, this.#scene, this.#protocol, kind, step);
+  predict(kind, step, fields) {
+    const prediction = new Prediction(
+      this.#session,
+      this.#scene,
+      this.#protocol,
+      kind,
+      step,
+      this.#recent,
+      fields,
+    );
     this.#predictions.push(prediction);
     return prediction;
   }
 
   /** Another seat: nothing of before is predicted any more. */
   reset() {
+    this.#recent.length = 0;
     for (const prediction of this.#predictions) prediction.reset();
   }
 
@@ -54,6 +71,8 @@ export class Actor {
     for (let step = this.#session.pollStep(); step !== null; step = this.#session.pollStep()) {
       const input = typeof this.input === "function" ? this.#ask(step) : { ...this.input };
       this.#session.pushInput(step, input);
+      if (this.#recent.length === RECENT_MAX) this.#recent.shift();
+      this.#recent.push({ step, input });
       for (const prediction of this.#predictions) prediction.apply(step, input);
     }
   }

@@ -111,6 +111,17 @@ export class Client extends Emitter {
     return this.#session.seat?.stepsPerSecond ?? null;
   }
 
+  /** The step that is shown of what this player predicts, with a fraction; null before the first. */
+  get ownStep() {
+    return this.#session.seat?.ownStep ?? null;
+  }
+
+  /** The server's step that is shown of all else, counted as the steps of inputs; null before the first. */
+  get shownStep() {
+    const { seat } = this.#session;
+    return seat === null || seat.viewTime === null ? null : (seat.viewTime * seat.stepsPerSecond) / 1e6;
+  }
+
   /** How much of the world is here of what there was when this client joined: 0 to 1. */
   get progress() {
     return this.#session.seat?.progress ?? 0;
@@ -157,18 +168,29 @@ export class Client extends Emitter {
   }
 
   /**
-   * Predicts the player's own object of a kind: `step` moves its fields by one step, as the server does.
+   * Predicts the player's own object of a kind: `step` moves its fields by one step, as the server does. With
+   * `fields`, only those, and all others are as the server told last.
    * @param {string} kind
    * @param {(state: any, input: any) => void} step
+   * @param {{ fields?: readonly string[] }} [options]
    */
-  predict(kind, step) {
-    return this.#actor.predict(kind, step);
+  predict(kind, step, { fields } = {}) {
+    return this.#actor.predict(kind, step, fields ?? null);
   }
 
   /** How far behind the view is on a good connection: 50 to 500 ms. @param {number} ms */
   setInterpolationDelay(ms) {
     within("the interpolation delay", ms, 50, 500);
     this.#session.setDelay(ms * 1_000);
+  }
+
+  /**
+   * Whether motion is shown smoothly, a little late (as from the beginning), or just as it arrives: to show
+   * what the difference is.
+   * @param {boolean} [isWanted]
+   */
+  setInterpolation(isWanted = true) {
+    this.#session.setInterpolation(isWanted);
   }
 
   /**

@@ -1,10 +1,12 @@
 /**
  * The player's own object, ahead of the server.
  *
- * It begins when an own object of the kind appears, and starts anew with each new one. Every input moves it
- * at once, by the step that the server makes as well; when the server's word arrives, the predictor compares,
- * and what differs is run again from there. What is compared is every field that the owner is sent in
- * snapshots, as finely as it is sent.
+ * It begins when an own object of the kind appears, and starts anew with each new one. Every input moves
+ * it at once, by the step that the server makes as well; when the server's word arrives, the predictor
+ * compares, and what differs is run again from there. What is compared is every field that the owner is
+ * sent in snapshots, as finely as it is sent, or those that the game names: of what the server alone
+ * decides (points, lives) every change would look like a mistake. Prediction can be switched off and on
+ * again, to feel the difference.
  */
 
 import { Predictor } from "../replica/predict/predict.js";
@@ -37,10 +39,14 @@ export class Prediction {
    *   of that state
    */
   #told = null;
+  #isEnabled = true;
   #session;
   #scene;
   #kind;
   #stepper;
+  #recent;
+  /** @type {readonly string[] | null} */
+  #fields;
 
   /**
    * @param {import("../session/client.js").SessionClient} session
@@ -48,8 +54,10 @@ export class Prediction {
    * @param {import("../session/protocol.js").Protocol} protocol
    * @param {string} kindName
    * @param {(state: State, input: any) => void} step
+   * @param {readonly { step: number, input: any }[]} recent what the player did of late, the newest last
+   * @param {readonly string[] | null} fields that are predicted; null for all
    */
-  constructor(session, scene, protocol, kindName, step) {
+  constructor(session, scene, protocol, kindName, step, recent, fields) {
     const kind = protocol.kinds.find(({ name }) => name === kindName);
     if (kind === undefined) {
       const known = protocol.kinds.map(({ name }) => name).join(", ");
@@ -58,9 +66,16 @@ export class Prediction {
         `there is no kind of object called "${kindName}": the protocol has ${known}`,
       );
     }
+    const unknown = fields?.find((field) => kind.schema.indexOf(field) < 0);
+    if (unknown !== undefined) {
+      const known = kind.schema.fields.map(({ name }) => name).join(", ");
+      throw new NetloomError("setting", `${kindName} has no field "${unknown}": it has ${known}`);
+    }
+    this.#fields = fields;
     this.#session = session;
     this.#scene = scene;
     this.#kind = kind;
+    this.#recent = recent;
     this.#stepper = {
       step: (/** @type {State} */ state, /** @type {any} */ input) => stepped(step, state, input),
       describe: (/** @type {State} */ state, /** @type {Fields} */ fields) => describe(kind, state, fields),
@@ -72,9 +87,20 @@ export class Prediction {
     return this.#object;
   }
 
-  /** Its fields now, ahead of the server; null if there is none. */
+  /** Its predicted fields now, ahead of the server; null if there is none. */
   get state() {
     return this.#own?.state ?? null;
+  }
+
+  /** Whether anything is predicted at all. */
+  get isEnabled() {
+    return this.#isEnabled;
+  }
+
+  /** The own object moves at once, or like all others: as the server tells. @param {boolean} [isWanted] */
+  enable(isWanted = true) {
+    if (!isWanted) this.reset();
+    this.#isEnabled = isWanted;
   }
 
   /** How often the server disagreed. */
@@ -122,20 +148,32 @@ export class Prediction {
     const { tick, jumped } = known;
     if (this.#own === null) {
       const config = { stepsPerSecond: this.#session.seat?.stepsPerSecond, silenceUs: SILENCE_US };
-      this.#own = new Predictor(this.#stepper, step, object.values(), config);
+      this.#own = new Predictor(this.#stepper, step, this.#valuesOf(object), config);
+      // What is on its way to the server counts already.
+      for (const done of this.#recent)
+        if (isNewer(done.step, this.#own.newest)) this.#own.applyLocal(done.step, done.input);
       this.#object = object;
       this.#scene.predicted.set(object.alias, this);
     } else if (this.#told === null || isNewer(step, this.#told.step)) {
       const hasJumped = jumped >= 0 && this.#told !== null && isNewer(jumped, this.#told.tick);
-      this.#own.handleState(step, object.values(), hasJumped);
+      this.#own.handleState(step, this.#valuesOf(object), hasJumped);
     } else {
       return;
     }
     this.#told = { step, tick };
   }
 
+  /** What the server told of what is predicted. @param {import("./object.js").NetObject} object */
+  #valuesOf(object) {
+    const values = object.values();
+    return this.#fields === null
+      ? values
+      : Object.fromEntries(this.#fields.map((field) => [field, values[field]]));
+  }
+
   /** The object that is predicted, if it is still there and this player's, or one to begin with. */
   #find() {
+    if (!this.#isEnabled) return null;
     const isOwn = (/** @type {import("./object.js").NetObject} */ object) => object.isOwn && object.isInSight;
     if (this.#object !== null && isOwn(this.#object)) return this.#object;
     for (const object of this.#scene.values())

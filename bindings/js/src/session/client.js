@@ -33,6 +33,8 @@ export class SessionClient {
   /** @type {Seat | null} */
   seat = null;
   #settings;
+  /** Whether motion is shown smoothly and late, in this seat and the next. */
+  #isInterpolating = true;
   #out = new Outgoing();
   /** @type {Link | null} one that has ended, and may have to confirm the other side's goodbye */
   #parting = null;
@@ -250,6 +252,7 @@ export class SessionClient {
   /** @param {import("./messages.js").Welcome} welcome */
   #handleWelcome(welcome) {
     this.seat = new Seat(this.#settings, welcome);
+    this.seat.view.setInterpolating(this.#isInterpolating);
     this.#company.clear();
     this.#lostSince = null;
     this.#inputs.clear();
@@ -315,6 +318,12 @@ export class SessionClient {
    */
   setDelay(delay) {
     this.#seated().setDelay(delay);
+  }
+
+  /** @param {boolean} isWanted */
+  setInterpolation(isWanted) {
+    this.#isInterpolating = isWanted;
+    this.seat?.view.setInterpolating(isWanted);
   }
 
   /**

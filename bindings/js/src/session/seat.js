@@ -4,7 +4,8 @@
 
 import { InputWriter } from "../replica/input.js";
 import { InputClock } from "../replica/predict/input_clock.js";
-import { Pose } from "../replica/view/space.js";
+import { ATTACH_DEPTH_MAX } from "../replica/view/interpolate.js";
+import { Pose, outward } from "../replica/view/space.js";
 import { View } from "../replica/view/view.js";
 import { World } from "../replica/world.js";
 import { WireError } from "../wire/error.js";
@@ -204,6 +205,12 @@ export class Seat {
     return this.#inputClock.phase?.fraction ?? 1;
   }
 
+  /** The step that is shown of what this client predicts, with a fraction; null before the first. */
+  get ownStep() {
+    const { phase } = this.#inputClock;
+    return phase === null ? null : phase.step - 1 + phase.fraction;
+  }
+
   /** The server's time that is shown; null before the first snapshot. */
   get viewTime() {
     return this.view.time;
@@ -242,10 +249,29 @@ export class Seat {
    * @param {Float64Array} rotation x y z w
    */
   show(alias, position, rotation) {
-    const pose = this.view.sample(alias, this.#pose);
+    const pose = this.view.isInterpolating ? this.view.sample(alias, this.#pose) : this.#received(alias);
     if (pose === null) return;
     for (let axis = 0; axis < position.length; axis++) position[axis] = pose.position[axis];
     rotation.set(pose.rotation);
+  }
+
+  /**
+   * Where an object was in the newest of its states that arrived.
+   * @param {number} alias
+   */
+  #received(alias) {
+    /** @type {Pose | null} */
+    let pose = null;
+    let object = this.world.object(alias);
+    for (let depth = 0; depth <= ATTACH_DEPTH_MAX && object !== undefined; depth++) {
+      const [position, rotation] = [new Float64Array(3), new Float32Array(4)];
+      if (!object.putPosition(object.states.newestAt, position)) return pose;
+      object.putRotation(object.states.newestAt, rotation);
+      const own = new Pose([...position], [...rotation]);
+      pose = pose === null ? own : outward(own, pose);
+      object = object.parent === null ? undefined : this.world.slots[object.parent];
+    }
+    return pose;
   }
 
   /**

@@ -14,8 +14,6 @@ use tracing_subscriber::filter::LevelFilter;
 use super::Config;
 use crate::games;
 
-/// Players of a room that is as its game has it, for the number of connections: no game here has more of its own.
-const PLAYERS_GUESSED: i64 = 256;
 /// Frames a second that a correction is spread over.
 const BLENDS_PER_SECOND: f64 = 60.0;
 
@@ -33,6 +31,14 @@ impl Config {
     fn profile(&self) -> Profile {
         let of_game = || games::find(&self.server.game).map(|game| game.profile).unwrap_or_default();
         Profile::from_name(&self.room.profile).unwrap_or_else(of_game)
+    }
+
+    /// Players of a room: as many as the game is made for, if nothing is set.
+    fn players_max(&self) -> usize {
+        match (self.room.max_clients, games::find(&self.server.game)) {
+            (0, Ok(game)) => game.limits.players,
+            (set, _) => set.max(1) as usize,
+        }
     }
 
     /// Where to listen.
@@ -87,8 +93,7 @@ impl Config {
         let mut config = ServerConfig::for_profile(self.profile());
         self.apply_connection(&mut config.connection);
         let (rooms, room, connection) = (self.server.rooms, &self.room, &self.connection);
-        let players = if room.max_clients == 0 { PLAYERS_GUESSED } else { room.max_clients };
-        let seats = rooms.saturating_mul(players.saturating_add(room.max_spectators));
+        let seats = rooms.saturating_mul((self.players_max() as i64).saturating_add(room.max_spectators));
         // Whoever is refused a seat is told so over a connection: there must be one to spare.
         config.listen.peers_max = seats.saturating_add(16).min(65_535) as usize;
         config.listen.unproven_per_address_per_second = connection.connects_per_address as u32;
@@ -127,9 +132,7 @@ impl Config {
         };
         let mut config = RoomConfig::for_profile(&name, self.profile());
         furnish(&mut config);
-        if room.max_clients > 0 {
-            config.players_max = room.max_clients as usize;
-        }
+        config.players_max = self.players_max();
         config.spectators_max = room.max_spectators as usize;
         config.steps_per_second = room.tick_rate as u32;
         config.sends_per_second = match room.send_rate {

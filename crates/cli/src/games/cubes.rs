@@ -16,8 +16,6 @@ pub const YARD_METRES: f32 = 100.0;
 /// Steps after a dash before the next: two seconds.
 pub const DASH_REST_STEPS: u8 = 120;
 
-/// A game between friends has 16; this one is to be tried with many.
-const PLAYERS_MAX: usize = 256;
 const WALK_METRES_PER_STEP: f32 = 4.0 / 60.0;
 const DASH_METRES: f32 = 3.0;
 const CUBE_METRES_PER_SECOND: f32 = 2.0;
@@ -228,7 +226,8 @@ fn about_vertical(angle: f32) -> [f32; 4] {
 impl Playable for Cubes {
     const NAME: &'static str = "cubes";
     const ABOUT: &'static str = "cubes wander about a yard, and you walk among them";
-    const LIMITS: Limits = Limits { players_max: u16::MAX as usize, steps_per_second: None };
+    // A game between friends has 16 players; this one is to be tried with many.
+    const LIMITS: Limits = Limits { players: 256, players_max: u16::MAX as usize, steps_per_second: None };
     const PROFILE: Profile = Profile::Small;
     type Act = Act;
     type Move = Walk;
@@ -246,9 +245,7 @@ impl Playable for Cubes {
         Ok(Cubes { cubes, wanderers: Vec::new(), walkers: BTreeMap::new() })
     }
 
-    fn furnish(&self, room: &mut RoomConfig) {
-        room.players_max = PLAYERS_MAX;
-    }
+    fn furnish(&self, _: &mut RoomConfig) {}
 
     fn act(steering: Steering) -> Act {
         Act { right: steering.right, up: steering.up, dash: steering.acts }

@@ -14,7 +14,8 @@ use crate::config::Config;
 impl Playable for Rtype {
     const NAME: &'static str = protocol::NAME;
     const ABOUT: &'static str = "a co-op shooter for one to four";
-    const LIMITS: Limits = Limits { players_max: SEATS, steps_per_second: Some(STEPS_PER_SECOND) };
+    const LIMITS: Limits =
+        Limits { players: SEATS, players_max: SEATS, steps_per_second: Some(STEPS_PER_SECOND) };
     const PROFILE: Profile = Profile::Lobby4;
     type Act = Act;
     type Move = Fly;

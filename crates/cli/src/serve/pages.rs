@@ -21,9 +21,18 @@ struct Page {
 /// All of them, by path.
 const PAGES: &[Page] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
-/// The answer to a request for a page; `None` if there is none with this path.
-pub fn answer(request: &Request<'_>) -> Option<Response> {
-    PAGES.iter().find(|page| page.path == request.path()).map(|page| page.answer(request))
+/// The answer to a request for a page, on a server of a game; `None` if there is none with this path.
+pub fn answer(game: &str, request: &Request<'_>) -> Option<Response> {
+    find(game, request.path()).map(|page| page.answer(request))
+}
+
+/// A page by its path. The page of the game that is served is the first one.
+fn find(game: &str, path: &str) -> Option<&'static Page> {
+    let is_asked_for = |page: &&Page| match path {
+        "/" => page.path.strip_prefix('/').and_then(|path| path.strip_suffix('/')) == Some(game),
+        path => page.path == path,
+    };
+    PAGES.iter().find(is_asked_for)
 }
 
 impl Page {
@@ -80,7 +89,7 @@ mod tests {
 
     fn ask(path: &str, fields: &str) -> Option<Response> {
         let head = format!("GET {path} HTTP/1.1\r\nHost: a\r\n{fields}\r\n");
-        answer(&Request::parse(head.as_bytes()).unwrap())
+        answer("cubes", &Request::parse(head.as_bytes()).unwrap())
     }
 
     fn field<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
@@ -103,6 +112,30 @@ mod tests {
     }
 
     #[test]
+    fn the_page_of_the_game_that_is_served_is_the_first() {
+        for (game, title) in
+            [("cubes", "<title>Netloom: the yard</title>"), ("rtype", "<title>Netloom: R-Type</title>")]
+        {
+            let first = find(game, "/").unwrap();
+            assert!(std::str::from_utf8(first.plain).unwrap().contains(title), "{game}");
+            assert_eq!(first.path, format!("/{game}/"));
+        }
+        assert!(find("chess", "/").is_none());
+    }
+
+    #[test]
+    fn parts_that_pages_share_are_in_them_and_cannot_be_asked_for_alone() {
+        for game in ["cubes", "rtype"] {
+            let text = std::str::from_utf8(find(game, "/").unwrap().plain).unwrap();
+            assert!(!text.contains("include"), "{game}");
+            for id in ["lab", "chat-lines", "graphs", "curtain"] {
+                assert_eq!(text.matches(&format!(" id=\"{id}\"")).count(), 1, "{game} has {id}");
+            }
+        }
+        assert!(PAGES.iter().all(|page| !page.path.ends_with(".html")));
+    }
+
+    #[test]
     fn pages_have_no_script_and_no_style_inside_which_the_policy_would_block() {
         let html = PAGES.iter().filter(|page| page.content_type.starts_with("text/html"));
         for page in html {
@@ -116,16 +149,21 @@ mod tests {
 
     #[test]
     fn only_what_is_in_the_table_can_be_asked_for() {
-        for path in
-            ["/index.html/", "/../Cargo.toml", "/%2e%2e/Cargo.toml", "//", "/netloom/../page.js", "/pages"]
-        {
+        for path in [
+            "/index.html/",
+            "/../Cargo.toml",
+            "/%2e%2e/Cargo.toml",
+            "//",
+            "/netloom/../page.js",
+            "/common/lab.html",
+        ] {
             assert!(ask(path, "").is_none(), "{path}");
         }
     }
 
     #[test]
     fn packed_bytes_go_to_those_who_unpack_them_and_unpack_to_the_plain_ones() {
-        let page = PAGES.iter().find(|page| page.path == "/").unwrap();
+        let page = find("cubes", "/").unwrap();
         let mut unpacked = Vec::new();
         let mut decoder = flate2::read::GzDecoder::new(page.packed.expect("the first page is worth packing"));
         decoder.read_to_end(&mut unpacked).unwrap();

@@ -45,7 +45,7 @@ impl Web {
     pub fn answer(&self, request: &Request<'_>) -> Response {
         match request.path() {
             WELL_KNOWN => self.tell_where(request),
-            _ => pages::answer(request).unwrap_or_else(|| {
+            _ => pages::answer(self.protocol.name(), request).unwrap_or_else(|| {
                 Response::text(404, "there is no such page\n").with_field("Cache-Control", "no-store")
             }),
         }

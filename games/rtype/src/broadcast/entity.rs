@@ -291,3 +291,128 @@ impl Entity for Debris {
         object.at = metres(self.x, self.y);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use netloom::replica::server::rewind::{HitModel, HitPart, PartId, Rewind, RewindConfig, Shape};
+    use netloom::wire::Tick;
+
+    use super::super::fake::Objects;
+    use super::*;
+    use crate::rules::{Levels, bot};
+
+    const ADA: PlayerId = PlayerId(1);
+
+    fn silhouette() -> ModelId {
+        let shape = Shape::sphere([0.0; 3], 0.01).unwrap();
+        let model = HitModel::new(&[HitPart { part: PartId(0), shape }]).unwrap();
+        Rewind::new(RewindConfig::default()).unwrap().add_model(model).unwrap()
+    }
+
+    fn sorted(places: impl Iterator<Item = (i32, i32)>) -> Vec<[i32; 2]> {
+        let mut places: Vec<[i32; 2]> = places.map(|(x, y)| [x, y]).collect();
+        places.sort();
+        places
+    }
+
+    fn assert_equal(objects: &Objects, state: &State) {
+        let places = objects.places::<protocol::Enemy>(|object| object.at);
+        assert_eq!(places, sorted(state.enemies.iter().map(|enemy| (enemy.x, enemy.y))));
+        let places = objects.places::<protocol::Shot>(|object| object.at);
+        assert_eq!(places, sorted(state.shots.iter().map(|shot| (shot.x, shot.y))));
+        let places = objects.places::<protocol::Capsule>(|object| object.at);
+        assert_eq!(places, sorted(state.capsules.iter().map(|capsule| (capsule.x, capsule.y))));
+        let places = objects.places::<protocol::Debris>(|object| object.at);
+        assert_eq!(places, sorted(state.debris.iter().map(|debris| (debris.x, debris.y))));
+        let ships: Vec<_> = objects.all::<protocol::Ship>().iter().map(protocol::Ship::pilotage).collect();
+        assert_eq!(ships.len(), state.ships.iter().flatten().count());
+        assert!(state.ships.iter().flatten().all(|ship| ships.contains(&ship.pilotage)));
+    }
+
+    #[test]
+    fn objects_are_what_the_rules_have_after_every_step_of_every_level() {
+        let levels = Levels::embedded();
+        for level in 1..=levels.len() {
+            let mut state = State::new(&levels, level, 7);
+            (0..SEATS).for_each(|seat| state.add_ship(seat));
+            let seats = Seats::deal([ADA].into_iter(), 3);
+            let mut entities = EntityBroadcaster::new(Some(silhouette()));
+            let mut objects = Objects::new(1_000);
+            for step in 0..2_000 {
+                let pressed = [0, 1, 2, 3].map(|seat| bot::buttons(&state, seat));
+                state.step(&levels, &pressed);
+                entities.broadcast(&state, &seats, Tick(step), &mut objects);
+                objects.world.commit(Tick(step)).unwrap();
+                assert_equal(&objects, &state);
+            }
+            assert!(objects.remembered.len() > 10, "beams can hit something");
+            entities.clear(&mut objects);
+            assert!(objects.world.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_ship_of_another_pilot_is_another_object_and_one_that_comes_back_has_jumped() {
+        let levels = Levels::embedded();
+        let (mut entities, mut objects) = (EntityBroadcaster::new(None), Objects::new(10));
+        let mut state = State::new(&levels, 1, 7);
+        state.add_ship(0);
+        let bots = Seats::deal(std::iter::empty(), 1);
+        entities.broadcast(&state, &bots, Tick(1), &mut objects);
+        let before = objects.world.iter().next().map(|object| (object.index(), object.owner())).unwrap();
+        assert_eq!((before.1, objects.all::<protocol::Ship>()[0].pilot), (None, BOT));
+
+        let seats = Seats::deal([ADA].into_iter(), 0);
+        entities.broadcast(&state, &seats, Tick(2), &mut objects);
+        let after = objects.world.iter().next().map(|object| (object.index(), object.owner())).unwrap();
+        assert_ne!(before.0, after.0);
+        assert_eq!((after.1, objects.all::<protocol::Ship>()[0].pilot), (Some(ADA), 1));
+
+        state.ships[0].as_mut().unwrap().pilotage.x += 6;
+        entities.broadcast(&state, &seats, Tick(3), &mut objects);
+        assert_eq!(objects.jumped, []);
+        state.ships[0].as_mut().unwrap().pilotage.x += 600;
+        entities.broadcast(&state, &seats, Tick(4), &mut objects);
+        assert_eq!(objects.jumped, [after.0]);
+
+        state.remove_ship(0);
+        entities.broadcast(&state, &Seats::default(), Tick(5), &mut objects);
+        assert!(objects.world.is_empty());
+    }
+
+    #[test]
+    fn shots_of_a_player_have_keys_of_their_step_and_place_in_the_volley() {
+        let levels = Levels::embedded();
+        let mut state = State::new(&levels, 1, 7);
+        for seat in 0..2 {
+            state.add_ship(seat);
+            state.ships[seat].as_mut().unwrap().pilotage.weapon_level = 2;
+        }
+        let seats = Seats::deal([ADA].into_iter(), 1);
+        let (mut entities, mut objects) = (EntityBroadcaster::new(None), Objects::new(100));
+        state.step(&levels, &[protocol::buttons::SHOOT; SEATS]);
+        entities.broadcast(&state, &seats, Tick(77), &mut objects);
+        let keys = |seat| -> Vec<u64> {
+            let shots = objects.all::<protocol::Shot>();
+            shots.iter().filter(|shot| shot.seat == seat).map(|shot| shot.key).collect()
+        };
+        assert_eq!(keys(0), [0, 1].map(|index| SpawnKey::new(ADA, Tick(77), index).to_bits()));
+        assert_eq!(keys(1), [0, 0], "nobody predicts a bot's");
+    }
+
+    #[test]
+    fn what_finds_no_place_appears_when_there_is_one() {
+        let levels = Levels::embedded();
+        let (mut entities, mut objects) = (EntityBroadcaster::new(None), Objects::new(1));
+        let (mut state, seats) = (State::new(&levels, 1, 7), Seats::deal(std::iter::empty(), 2));
+        (0..2).for_each(|seat| state.add_ship(seat));
+        entities.broadcast(&state, &seats, Tick(1), &mut objects);
+        assert_eq!(objects.all::<protocol::Ship>().iter().map(|ship| ship.seat).collect::<Vec<_>>(), [0]);
+        state.remove_ship(0);
+        entities.broadcast(&state, &seats, Tick(2), &mut objects);
+        // A place is free when those who saw it have been told.
+        objects.world.commit(Tick(2)).unwrap();
+        entities.broadcast(&state, &seats, Tick(3), &mut objects);
+        assert_eq!(objects.all::<protocol::Ship>().iter().map(|ship| ship.seat).collect::<Vec<_>>(), [1]);
+    }
+}

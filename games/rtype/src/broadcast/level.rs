@@ -53,3 +53,42 @@ fn stage_of(state: &State) -> Stage {
     let seconds = state.level_seconds();
     Stage { level: state.level, wave: state.wave, phase: state.phase, seconds: seconds.min(65_535) as u16 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fake::{Heard, Objects, Told};
+    use super::*;
+    use crate::rules::SEATS;
+
+    #[test]
+    fn a_level_is_told_when_it_begins_and_to_whoever_comes_later() {
+        let (levels, mut sink, ada) = (Levels::embedded(), Told::default(), PlayerId(1));
+        let mut state = State::new(&levels, 1, 7);
+        let broadcaster = LevelBroadcaster::default();
+        broadcaster.broadcast_event(&Event::LevelBegan { level: 2 }, &levels, &mut sink);
+        broadcaster.broadcast_event(&Event::WaveBegan { wave: 1 }, &levels, &mut sink);
+        state.add_ship(0);
+        (0..150).for_each(|_| state.step(&levels, &[0; SEATS]));
+        broadcaster.greet(ada, &state, &levels, &mut sink);
+        let [first, second] = [1, 2].map(|level| levels.get(level).name.clone());
+        let told = Heard::all(tells::LEVEL_INFO, &(2, 0, second));
+        assert_eq!(sink.heard, [told, Heard::one(ada, tells::LEVEL_INFO, &(1, 2, first))]);
+    }
+
+    #[test]
+    fn there_is_one_object_that_says_how_the_game_stands() {
+        let (levels, mut objects) = (Levels::embedded(), Objects::new(10));
+        let mut state = State::new(&levels, 1, 7);
+        state.add_ship(0);
+        let mut broadcaster = LevelBroadcaster::default();
+        for _ in 0..200 {
+            state.step(&levels, &[0; SEATS]);
+            broadcaster.broadcast(&state, &mut objects);
+        }
+        let stage = Stage { level: 1, wave: state.wave, phase: state.phase, seconds: 3 };
+        assert_eq!(objects.all::<Stage>(), [stage]);
+        assert!(state.wave > 0, "it moved on");
+        broadcaster.clear(&mut objects);
+        assert!(objects.world.is_empty());
+    }
+}

@@ -2,23 +2,19 @@
 
 use netloom::prelude::Choice;
 
-use super::Sink;
+use super::{Sink, tell_pilot};
 use crate::game::seats::Seats;
 use crate::protocol::tells;
 use crate::rules::{Event, Ship};
 
-/// Tells what happened of it. A bot has nobody to tell.
+/// Tells what happened of it.
 pub fn broadcast(event: &Event, seats: &Seats, sink: &mut impl Sink) {
     match *event {
         Event::PowerOffered { seat, offer, powers } => {
-            if let Some(player) = seats.player(seat) {
-                sink.tell(player, tells::POWER_OFFERED, &(offer, powers.map(Choice::index)));
-            }
+            tell_pilot(seat, seats, tells::POWER_OFFERED, &(offer, powers.map(Choice::index)), sink);
         }
         Event::PowerTaken { seat, power, level } => {
-            if let Some(player) = seats.player(seat) {
-                sink.tell(player, tells::POWER_STATUS, &(power.index(), level));
-            }
+            tell_pilot(seat, seats, tells::POWER_STATUS, &(power.index(), level), sink);
         }
         _ => {}
     }

@@ -1,8 +1,8 @@
 //! Bots: what a ship without a pilot presses.
 //!
-//! A bot sees what a player sees, and has the same buttons. Of the nine ways that a ship can go it takes the one that costs the least: first
-//! by what it would run into within half a second if everything flew on as it does, then by how far it gets from where it would
-//! like to be, which is in front of something to shoot at.
+//! A bot sees what a player sees, and has the same buttons. Of the nine ways that a ship can go it takes the one that
+//! costs the least: first by what it would run into within half a second if everything flew on as it does, then by
+//! how far it gets from where it would like to be, which is in front of something to shoot at.
 
 use super::boss::MOOD_GATHERS;
 use super::collide::beam_crosses;

@@ -15,7 +15,7 @@ use super::{HEIGHT, SEATS, STEPS_PER_SECOND, State, WIDTH};
 
 /// Steps between the end of a level and the next.
 pub const CLEARED_STEPS: i32 = 300;
-/// Steps after its waves were over when a level ends though there are enemies left: none is to wait for for ever.
+/// Steps after which a level whose waves are over goes on though there are enemies left.
 const STRAGGLER_STEPS: i32 = 1_200;
 /// Points for the end of a level, for each ship that is not out, times the level.
 const CLEARED_POINTS: i32 = 1_000;
@@ -108,20 +108,21 @@ impl State {
             let late = self.level_steps > level.steps() + STRAGGLER_STEPS;
             if self.enemies.is_empty() || late {
                 match level.boss {
-                    Some(kind) => self.send_boss(kind),
+                    Some(kind) => self.send_boss(kind, level.boss_health),
                     None => self.clear_level(levels),
                 }
             }
         }
     }
 
-    fn send_boss(&mut self, kind: EnemyKind) {
+    fn send_boss(&mut self, kind: EnemyKind, health: i32) {
         self.turn_to(Phase::Boss);
         let ships = self.ships.iter().flatten().count() as i32;
         // The enemies that are late make room: it is the one that must come.
         self.enemies.clear();
         if let Some(boss) = self.add_enemy(kind, SPAWN_X + 130, HEIGHT / 2) {
-            boss.health = boss.health * (2 * ships.max(1) + 1) / 3;
+            let health = if health > 0 { health } else { boss.health };
+            boss.health = health * (2 * ships.max(1) + 1) / 3;
             boss.health_max = boss.health;
             let id = boss.id;
             self.events.push(Event::BossSpawned { id, kind });

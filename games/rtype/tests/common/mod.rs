@@ -55,8 +55,6 @@ pub struct Player {
     pub notices: Vec<String>,
     /// What is pressed until something else is.
     pub buttons: u8,
-    /// Predictions that the server contradicted.
-    pub corrections: u32,
     /// Bytes of datagrams and datagrams, to this player and from it.
     pub traffic: [Traffic; 2],
     address: SocketAddr,
@@ -160,7 +158,6 @@ impl Field {
             refusals: Vec::new(),
             notices: Vec::new(),
             buttons: 0,
-            corrections: 0,
             traffic: [Traffic::default(); 2],
             address: SocketAddr::from(([10, 0, 1, number as u8], 4_000)),
             lines: [line(2 * number + 1), line(2 * number + 2)],
@@ -190,7 +187,7 @@ impl Field {
 
     /// A frame; asks what each player presses, in every step.
     pub fn frame_with(&mut self, mut press: impl FnMut(&Player) -> u8) {
-        self.now = self.now + FRAME;
+        self.now += FRAME;
         self.deliver();
         let before = allocations();
         self.server.tick(self.now);
@@ -207,7 +204,10 @@ impl Field {
             while let Some(event) = player.client.poll_event() {
                 match event {
                     ClientEvent::Called(called) => player.calls.push(called),
-                    ClientEvent::CallRefused { text, .. } => player.refusals.push(text),
+                    ClientEvent::CallRefused { reason, text, .. } => {
+                        player.refusals.push(format!("{reason}: {text}"));
+                    }
+                    ClientEvent::Rejected { reason, .. } => player.refusals.push(reason.to_string()),
                     ClientEvent::Notice { text, .. } => player.notices.push(text),
                     _ => {}
                 }

@@ -69,6 +69,8 @@ fn what_is_wrong_is_told_with_file_line_and_field() {
         (r#""name": "Good","#, "", 13, "`name`"),
         (r#""seconds": 30"#, r#""seconds": 0"#, 3, "`seconds`"),
         (r#""boss": "warden""#, r#""boss": "drone""#, 4, "`boss`"),
+        (r#""boss": "warden""#, r#""boss_health": -1"#, 4, "`boss_health`"),
+        (r#""boss": "warden""#, r#""boss_health": 300"#, 13, "`boss_health`: there is no `boss`"),
         (r#""boss": "warden""#, r#""endless": "yes""#, 4, "`endless`"),
         (r#""debris_every_steps": 100"#, r#""debris_every_steps": -5"#, 5, "`debris_every_steps`"),
         (r#"[ { "kind": "turret" } ]"#, "[]", 11, "`spawns`"),
@@ -80,6 +82,29 @@ fn what_is_wrong_is_told_with_file_line_and_field() {
         let said = complaint(part, replacement);
         assert!(said.starts_with(&format!("bad.json, line {line}: ")), "{replacement}: {said}");
         assert!(said.contains(field), "{replacement}: {said}");
+    }
+}
+
+/// `vectors/levels.json` has what every implementation of the rules says about bad levels.
+#[test]
+fn every_reader_of_levels_says_the_same() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/levels.json");
+    let recorded = std::fs::read_to_string(path).expect("tests/vectors/levels.json is there");
+    let recorded: serde_json::Value = serde_json::from_str(&recorded).expect("well formed");
+    let good = recorded["good"].as_str().expect("a good level");
+    assert!(Levels::parse("good.json", good).is_ok());
+    let cases = recorded["cases"].as_array().expect("cases");
+    assert!(cases.len() >= 40);
+    for case in cases {
+        let text = |field: &str| case[field].as_str();
+        // Without a part, all of it.
+        let part = text("part").unwrap_or(good);
+        assert!(good.contains(part), "{part}");
+        let level = good.replacen(part, text("replacement").expect("a replacement"), 1);
+        match Levels::parse("bad.json", &level) {
+            Err(LevelError::Malformed { what, .. }) => assert_eq!(Some(what.as_str()), text("said")),
+            other => panic!("{level}: {other:?}"),
+        }
     }
 }
 

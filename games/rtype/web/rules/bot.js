@@ -1,9 +1,9 @@
 /**
  * Bots: what a ship without a pilot presses.
  *
- * A bot sees what a player sees, and has the same buttons. Of the nine ways that a ship can go it takes the one that costs
- * the least: first by what it would run into within half a second if everything flew on as it does, then by how far it
- * gets from where it would like to be, which is in front of something to shoot at.
+ * A bot sees what a player sees, and has the same buttons. Of the nine ways that a ship can go it takes the
+ * one that costs the least: first by what it would run into within half a second if everything flew on as it
+ * does, then by how far it gets from where it would like to be, which is in front of something to shoot at.
  */
 
 import { MOOD_GATHERS } from "./boss.js";
@@ -87,8 +87,8 @@ export function buttons(state, seat) {
 }
 
 /**
- * Answers what the ship of a seat was offered: the drone if it has none, else the shield if that is worn, else
- * thrusters; and the weapon of its seat, so that each bot fights in its own way.
+ * Answers what the ship of a seat was offered: the drone if it has none, else the shield if that is worn,
+ * else thrusters; and the weapon of its seat, so that each bot fights in its own way.
  * @param {State} state
  * @param {number} seat
  */
@@ -197,7 +197,12 @@ class Outlook {
     }
   }
 
-  /** @param {Readonly<Pilotage>} ship @param {Mover} mover @param {number} halfWidth @param {number} halfHeight */
+  /**
+   * @param {Readonly<Pilotage>} ship
+   * @param {Mover} mover
+   * @param {number} halfWidth
+   * @param {number} halfHeight
+   */
   #fear(ship, mover, halfWidth, halfHeight) {
     const reachX = halfWidth + SHIP_HALF_WIDTH + BERTH + Math.abs(mover.vx) * 2;
     const reachY = halfHeight + SHIP_HALF_HEIGHT + BERTH;

@@ -22,8 +22,8 @@ export const ENEMIES_MAX = 64;
 /** Shots of enemies at a time: a boss fills the field with far fewer. */
 export const ENEMY_SHOTS_MAX = 96;
 /**
- * Shots of a ship at a time: as many as it can have in the air with the widest volley, so that none is ever missing
- * that its player has seen leave.
+ * Shots of a ship at a time: as many as it can have in the air with the widest volley, so that none is ever
+ * missing that its player has seen leave.
  */
 export const SHIP_SHOTS_MAX = 96;
 /** Capsules at a time. */

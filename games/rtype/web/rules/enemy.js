@@ -1,8 +1,8 @@
 /**
  * Enemies: how each kind moves and fires.
  *
- * What flies straight at a constant speed costs next to nothing to send, so velocities change seldom and at once: a
- * weaver flies eight straight pieces a wave, a hunter looks for its prey twice a second.
+ * What flies straight at a constant speed costs next to nothing to send, so velocities change seldom and at
+ * once: a weaver flies eight straight pieces a wave, a hunter looks for its prey twice a second.
  */
 
 import { leviathan, warden } from "./boss.js";

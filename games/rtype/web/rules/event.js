@@ -3,8 +3,8 @@
 /**
  * Something that happened. Places are in units, seats from 0 on.
  *
- * - `ShotFired`: a shot is there. Its index counts those of the same ship in the same step, as `stepShip` does; `seat`
- *   is `NO_SEAT` for those of enemies.
+ * - `ShotFired`: a shot is there. Its index counts those of the same ship in the same step, as `stepShip`
+ *   does; `seat` is `NO_SEAT` for those of enemies.
  * - `Beam`: a beam was fired, from the nose of a ship. What it hits is for `State.strike` to say.
  * - `EnemyKilled`: an enemy is gone, by a ship's doing.
  * - `ShipHit`: a shield took a hit, or nothing was lost because the level is endless.

@@ -1,9 +1,9 @@
 /**
  * One number for a whole state: two implementations, or two machines, that differ in anything differ in it.
  *
- * FNV-1a of 32 bits over every whole number of the state, four bytes each, the lowest first, in the order in which they
- * are named here. Lists begin with their length; a ship or an offer that is not there is a 0, one that is there begins
- * with a 1.
+ * FNV-1a of 32 bits over every whole number of the state, four bytes each, the lowest first, in the order in
+ * which they are named here. Lists begin with their length; a ship or an offer that is not there is a 0, one
+ * that is there begins with a 1.
  */
 
 /** @typedef {import("./state.js").State} State */

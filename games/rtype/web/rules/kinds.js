@@ -1,8 +1,8 @@
 /**
  * The words of the game: what there is, and what can be pressed.
  *
- * Each has a number, from 0 on in the order given here, as on the wire and in the hash of a state. The names are those
- * that a client declares its choices with: `field.choice(...Object.keys(Weapon))`.
+ * Each has a number, from 0 on in the order given here, as on the wire and in the hash of a state. The names
+ * are those that a client declares its choices with: `field.choice(...Object.keys(Weapon))`.
  */
 
 /** What a ship fires. */

@@ -1,18 +1,19 @@
 /**
  * Levels, as data: what comes when.
  *
- * The files are those of the server, and so are the bounds: whatever is read here is bounded, so that no level, however
- * odd, makes a step take longer or a number overflow. Who writes a level asks the server, which also knows the line of a
- * mistake, and minds a field that is there twice.
+ * The files are those of the server, and so are the bounds: whatever is read here is bounded, so that no
+ * level, however odd, makes a step take longer or a number overflow. Who writes a level asks the server,
+ * which also knows the line of a mistake, and minds a field that is there twice.
  *
  * ```text
  *   { "name": "Outer belt",
  *     "seconds": 60,                        when the waves are over and, if there is one, the boss comes
  *     "boss": "warden",
+ *     "boss_health": 2000,                  for one ship; without it as its kind has it
  *     "debris_every_steps": 120,
  *     "waves": [
  *       { "at_seconds": 2,
- *         "spawns": [ { "kind": "drone", "count": 5, "every_steps": 15, "formation": "wedge", "y": 450 } ] } ] }
+ *         "spawns": [ { "kind": "drone", "count": 5, "every_steps": 15, "formation": "wedge" } ] } ] }
  * ```
  */
 
@@ -24,9 +25,9 @@ import { clamp } from "./math.js";
 /** Levels of a game. */
 export const LEVELS_MAX = 32;
 /** Waves of a level. */
-const WAVES_MAX = 64;
+export const WAVES_MAX = 64;
 /** Spawns of a wave. */
-const SPAWNS_MAX = 16;
+export const SPAWNS_MAX = 16;
 /** Where enemies come from unless a level says otherwise: out of sight, by the right edge. */
 export const SPAWN_X = WIDTH + 60;
 /** How near to the upper and lower edges enemies come into the field. */
@@ -153,6 +154,8 @@ export class Level {
     this.seconds = written.seconds;
     /** Who waits at its end. @type {number | null} */
     this.boss = written.boss;
+    /** What that one begins with, if there is one ship in the game; 0: as its kind has it. @type {number} */
+    this.bossHealth = written.boss_health;
     /** Steps between one piece of debris and the next; 0: there is none. @type {number} */
     this.debrisEverySteps = written.debris_every_steps;
     /** Whether it never ends, and nobody loses a ship. @type {boolean} */
@@ -167,7 +170,7 @@ export class Level {
   }
 }
 
-const readSpawn = object("struct Spawn", {
+const readSpawn = object("a spawn, with at least `kind`", {
   kind: { read: oneOf("kind", ENEMIES) },
   count: { read: whole("count", 1, 64), missing: 1 },
   after_steps: { read: whole("after_steps", 0, 6000), missing: 0 },
@@ -181,7 +184,7 @@ const readSpawn = object("struct Spawn", {
   capsule: { read: flag("capsule"), missing: false },
 });
 
-const readWave = object("struct Wave", {
+const readWave = object("a wave, with `at_seconds` and `spawns`", {
   at_seconds: { read: whole("at_seconds", 0, 600) },
   spawns: { read: list("spawns", SPAWNS_MAX, (value) => new Spawn(readSpawn(value))) },
 });
@@ -190,6 +193,7 @@ const readWritten = object("a level, with at least `name`, `seconds` and `waves`
   name: { read: text("name", 40) },
   seconds: { read: whole("seconds", 1, 600) },
   boss: { read: oneOf("boss", BOSSES), missing: null },
+  boss_health: { read: whole("boss_health", 0, 20000), missing: 0 },
   debris_every_steps: { read: whole("debris_every_steps", 0, 6000), missing: 0 },
   endless: { read: flag("endless"), missing: false },
   waves: { read: list("waves", WAVES_MAX, wave) },
@@ -206,6 +210,9 @@ function readLevel(value) {
   const level = new Level(readWritten(value));
   if (level.endless && level.boss !== null) {
     throw new Misfit("`boss`: an endless level has no end for one to wait at");
+  }
+  if (level.bossHealth > 0 && level.boss === null) {
+    throw new Misfit("`boss_health`: there is no `boss` in this level");
   }
   level.waves.forEach(({ atSeconds, spawns }, index) => {
     const number = index + 1;
@@ -280,8 +287,8 @@ export class Levels {
   }
 
   /**
-   * The number of the level that comes after one: none after the last, and an endless one comes only when it is asked
-   * for.
+   * The number of the level that comes after one: none after the last, and an endless one comes only when it
+   * is asked for.
    * @param {number} level
    */
   after(level) {

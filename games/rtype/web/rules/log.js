@@ -1,9 +1,11 @@
 /**
- * Games played by chance, the same ones in every language: what holds two implementations of the rules to each other.
+ * Games played by chance, the same ones in every language: what holds two implementations of the rules to
+ * each other.
  *
- * A log is a seed and a number of steps. Out of the seed come the level, who plays with what, what each presses and for how long, who
- * comes and leaves, and answers to offers, right ones and wrong ones. Some seats are flown by bots, so that a log gets
- * beyond the first wave. Every beam hits what is in front of it now.
+ * A log is a seed and a number of steps. Out of the seed come the level, who plays with what, what each
+ * presses and for how long, who comes and leaves, and answers to offers, right ones and wrong ones. Some
+ * seats are flown by bots, so that a log gets beyond the first wave. Every beam hits what is in front of it
+ * now.
  */
 
 import * as bot from "./bot.js";

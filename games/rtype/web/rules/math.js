@@ -1,4 +1,6 @@
-/** Arithmetic that has the same result in every language: whole numbers within 32 bits, division towards zero. */
+/**
+ * Arithmetic that has the same result in every language: whole numbers within 32 bits, division towards zero.
+ */
 
 /** Sixty-four times the cosine of each thirty-second of a turn, from the right, clockwise on the screen. */
 // prettier-ignore
@@ -59,8 +61,8 @@ export function squareRoot(n) {
 }
 
 /**
- * The velocity of that speed, in whole units of a step, that comes nearest to the way (dx, dy). To the left if there
- * is no way.
+ * The velocity of that speed, in whole units of a step, that comes nearest to the way (dx, dy). To the left
+ * if there is no way.
  * @param {number} dx
  * @param {number} dy
  * @param {number} speed

@@ -1,11 +1,11 @@
 /**
  * Ships: what a pilot's buttons do.
  *
- * A player sees the own ship answer at once, before the server has heard of the button: the page runs the same step as
- * the server on what the ship was last known to be. That works only if the step looks at nothing but the ship and
- * the buttons. So everything it needs is in a `Pilotage`, and nothing else is: enemies, hits and points are the
- * server's alone. This file needs only its three small neighbours, so that a page can predict without the rest of the
- * rules.
+ * A player sees the own ship answer at once, before the server has heard of the button: the page runs the
+ * same step as the server on what the ship was last known to be. That works only if the step looks at nothing
+ * but the ship and the buttons. So everything it needs is in a `Pilotage`, and nothing else is: enemies, hits
+ * and points are the server's alone. This file needs only its three small neighbours, so that a page can
+ * predict without the rest of the rules.
  */
 
 import { BEAM_ENERGY, HEIGHT, WIDTH } from "./constants.js";

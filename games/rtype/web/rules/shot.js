@@ -137,7 +137,8 @@ function seek(state, shot) {
 }
 
 /**
- * Moves capsules and debris. Capsules leave to the left, debris on every side but the right, where it comes from.
+ * Moves capsules and debris. Capsules leave to the left, debris on every side but the right, where it comes
+ * from.
  * @param {State} state
  */
 export function stepDrift(state) {

@@ -2,12 +2,13 @@
  * A game between two steps, and what a step is.
  *
  * ```text
- *   step:  level sends ─▶ shots fly ─▶ enemies move and fire ─▶ capsules, debris
- *            ─▶ ships fly and fire ─▶ what touches ─▶ offers ─▶ what is next
+ *   a step:  the level sends what is due ─▶ shots fly ─▶ enemies move and fire ─▶ capsules and debris drift
+ *            ─▶ ships fly and fire ─▶ what touches, touches ─▶ offers run out ─▶ boss, next level, end
  * ```
  *
- * What comes into being in a step is there at its end, and moves from the next one on. A beam is only announced (the
- * event `Beam`): whoever runs the game says what it hit (`strike`), by what its player saw or by what is.
+ * What comes into being in a step is there at its end, and moves from the next one on. A beam is only
+ * announced (the event `Beam`): whoever runs the game says what it hit (`strike`), by what its player saw or
+ * by what is.
  */
 
 import { beamEnd, beamTargets, collide, strike } from "./collide.js";
@@ -40,8 +41,8 @@ import { stepLevel, stepPhase } from "./stage.js";
 /** A game between two steps. */
 export class State {
   /**
-   * A game without ships that is about to begin at a level (the last one, if there are fewer). The same seed, the same
-   * game.
+   * A game without ships that is about to begin at a level (the last one, if there are fewer). The same seed,
+   * the same game.
    * @param {Levels} levels
    * @param {number} level
    * @param {number} seed
@@ -161,7 +162,8 @@ export class State {
   }
 
   /**
-   * Takes one of the powers that a ship was offered, by its place in the offer. Returns null, or why not (`Refused`).
+   * Takes one of the powers that a ship was offered, by its place in the offer. Returns null, or why not
+   * (`Refused`).
    * @param {number} seat
    * @param {number} offer
    * @param {number} choice
@@ -171,7 +173,8 @@ export class State {
   }
 
   /**
-   * Takes one of the weapons that a ship was offered, by its place in the offer. Returns null, or why not (`Refused`).
+   * Takes one of the weapons that a ship was offered, by its place in the offer. Returns null, or why not
+   * (`Refused`).
    * @param {number} seat
    * @param {number} offer
    * @param {number} choice

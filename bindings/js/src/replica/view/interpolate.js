@@ -32,7 +32,7 @@ const POSITION_METRES_MAX = 1e15;
 const SLOTS_MAX = 65535;
 const NOBODY = -1;
 /** How many parents are followed: a world allows no deeper chains. */
-const ATTACH_DEPTH_MAX = 8;
+export const ATTACH_DEPTH_MAX = 8;
 
 /**
  * Where a pose comes from: before the first state, between two, at the newest, or beyond it.

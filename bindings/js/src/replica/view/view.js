@@ -55,6 +55,8 @@ export class View {
     this.delay = new ViewDelay({ delayUs, isAdaptive });
     this.objects = new Interpolator({ statesPerSecond: ticksPerSecond, objects, extrapolationUs });
     this.isHeadless = isHeadless;
+    /** Whether motion is shown smoothly and late; if not, view time is that of the newest snapshot. */
+    this.isInterpolating = true;
     /**
      * The server's time that is shown; null before the first snapshot.
      * @type {number | null}
@@ -123,13 +125,24 @@ export class View {
     const resync = this.clock.pollResync();
     this.resyncUs = resync ?? this.resyncUs;
     const interval = this.clock.sendInterval || this.rate.timeOf(1);
-    const time = Math.max(reading - this.delay.advance(now, interval, this.clock.neededDelay), 0);
+    const delayed = Math.max(reading - this.delay.advance(now, interval, this.clock.neededDelay), 0);
+    const time = this.isInterpolating ? delayed : this.rate.timeOf(this.newestNumber);
     this.time = resync === null ? Math.max(time, this.time ?? 0) : time;
     if (!this.isHeadless) {
       this.#letGo(this.time, resync !== null);
       this.objects.advance(this.time);
     }
     return this.time;
+  }
+
+  /**
+   * Without interpolation, everything is as of the newest snapshot: what left is gone at once, and events
+   * come when they arrive. Going back to smooth motion takes view time back by the delay.
+   * @param {boolean} isWanted
+   */
+  setInterpolating(isWanted) {
+    if (isWanted && !this.isInterpolating) this.time = null;
+    this.isInterpolating = isWanted;
   }
 
   /**

@@ -2,8 +2,10 @@
 //! at the line where it is.
 
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::{Formation, SPAWNS_MAX, Spawn, WAVES_MAX, Wave};
 use crate::rules::kinds::EnemyKind;
@@ -32,6 +34,7 @@ pub(super) mod whole {
         at_seconds: 0..=600;
         seconds: 1..=600;
         debris_every_steps: 0..=6000;
+        boss_health: 0..=20000;
     }
 }
 
@@ -85,11 +88,19 @@ pub(super) fn level_name<'de, D: Deserializer<'de>>(from: D) -> Result<String, D
 }
 
 pub(super) fn waves<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Wave>, D::Error> {
-    from.deserialize_seq(List { field: "waves", count_max: WAVES_MAX, of: std::marker::PhantomData })
+    from.deserialize_seq(List {
+        field: "waves",
+        count_max: WAVES_MAX,
+        element: Element { what: "a wave, with `at_seconds` and `spawns`", of: PhantomData },
+    })
 }
 
 pub(super) fn spawns<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Spawn>, D::Error> {
-    from.deserialize_seq(List { field: "spawns", count_max: SPAWNS_MAX, of: std::marker::PhantomData })
+    from.deserialize_seq(List {
+        field: "spawns",
+        count_max: SPAWNS_MAX,
+        element: Element { what: "a spawn, with at least `kind`", of: PhantomData },
+    })
 }
 
 /// What an error says, without the place that is told beside it.
@@ -186,7 +197,7 @@ impl Visitor<'_> for Text {
 struct List<T> {
     field: &'static str,
     count_max: usize,
-    of: std::marker::PhantomData<T>,
+    element: Element<T>,
 }
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for List<T> {
@@ -198,12 +209,46 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for List<T> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Vec<T>, A::Error> {
         let mut list = Vec::new();
-        while let Some(element) = from.next_element()? {
+        while let Some(element) = from.next_element_seed(self.element)? {
             if list.len() == self.count_max {
                 return Err(de::Error::invalid_length(list.len() + 1, &self));
             }
             list.push(element);
         }
         if list.is_empty() { Err(de::Error::invalid_length(0, &self)) } else { Ok(list) }
+    }
+}
+
+/// An element with its fields named: a list of values without names is read by no other implementation, nor by people.
+struct Element<T> {
+    what: &'static str,
+    of: PhantomData<T>,
+}
+
+impl<T> Clone for Element<T> {
+    fn clone(&self) -> Element<T> {
+        *self
+    }
+}
+
+impl<T> Copy for Element<T> {}
+
+impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for Element<T> {
+    type Value = T;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<T, D::Error> {
+        from.deserialize_map(self)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Element<T> {
+    type Value = T;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(self.what)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, from: A) -> Result<T, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(from))
     }
 }

@@ -1,6 +1,6 @@
 /**
- * Fields of a level's file, each read with its bounds: what does not fit is reported with the name of the field and what
- * would fit, in the words that the server has for it.
+ * Fields of a level's file, each read with its bounds: what does not fit is reported with the name of the
+ * field and what would fit, in the words that the server has for it.
  */
 
 /** Something in a file that is no level, or no good one. Says what, naming the field. */
@@ -91,7 +91,8 @@ export function text(field, charactersMax) {
     if (typeof value !== "string") throw misfit("type", value, expected);
     const count = [...value].length;
     // Neither control characters nor halves of characters.
-    if (count < 1 || count > charactersMax || /[\p{Cc}\p{Cs}]/u.test(value)) throw misfit("value", value, expected);
+    const isWritten = !/[\p{Cc}\p{Cs}]/u.test(value);
+    if (count < 1 || count > charactersMax || !isWritten) throw misfit("value", value, expected);
     return value;
   };
 }
@@ -124,7 +125,9 @@ export function object(name, fields) {
   const names = Object.keys(fields).map((field) => `\`${field}\``);
   const expected = names.length === 2 ? names.join(" or ") : `one of ${names.join(", ")}`;
   return (value) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) throw misfit("type", value, name);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      throw misfit("type", value, name);
+    }
     /** @type {Record<string, any>} */
     const read = {};
     for (const [field, written] of Object.entries(value)) {

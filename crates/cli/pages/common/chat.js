@@ -1,6 +1,6 @@
 /** The chat: what others say is text, and only so much of it is kept. */
 
-import { element, make, plain } from "/words.js";
+import { element, make, plain } from "/common/words.js";
 
 /** @typedef {import("/netloom/index.js").Client} Client */
 

@@ -6,9 +6,9 @@
  * a line through it.
  */
 
-import { CrispCanvas } from "/canvas.js";
-import { LossMeter } from "/loss.js";
-import { make } from "/words.js";
+import { CrispCanvas } from "/common/canvas.js";
+import { LossMeter } from "/common/loss.js";
+import { make } from "/common/words.js";
 
 /** @typedef {import("/netloom/index.js").Client} Client */
 /** @typedef {ReturnType<Client["stats"]> & { lossUpPercent: number, lossDownPercent: number }} Stats */
@@ -65,7 +65,7 @@ const STRIPS = [
     ],
   },
   {
-    title: "Corrections of the own walker",
+    title: "Corrections of what was predicted",
     least: 2,
     figures: [{ label: "Corrections", colour: "blue", unit: "", of: (stats) => stats.corrections }],
   },

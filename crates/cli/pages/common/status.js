@@ -1,9 +1,9 @@
 /**
- * In words: what state the connection is in, how much is to be seen, and a curtain before the yard when there
+ * In words: what state the connection is in, how much is to be seen, and a curtain before the game when there
  * is nothing.
  */
 
-import { TRANSPORTS, element, plain } from "/words.js";
+import { TRANSPORTS, element, plain } from "/common/words.js";
 
 /** @typedef {import("/netloom/index.js").Client} Client */
 
@@ -48,7 +48,7 @@ export class Status {
 
   /**
    * @param {Client} client
-   * @param {import("/frames.js").FrameTimes} frames
+   * @param {import("/common/frames.js").FrameTimes} frames
    * @param {number} nowMs
    */
   update(client, frames, nowMs) {

@@ -6,9 +6,9 @@
  * tops. Walkers are few and are drawn one by one.
  */
 
-import { COLOURS, REST_STEPS, YARD_METRES } from "/game.js";
-import { CrispCanvas } from "/canvas.js";
-import { element, plain } from "/words.js";
+import { COLOURS, REST_STEPS, YARD_METRES } from "/cubes/game.js";
+import { CrispCanvas } from "/common/canvas.js";
+import { element, plain } from "/common/words.js";
 
 /** @typedef {import("/netloom/index.js").Client} Client */
 /** @typedef {import("/netloom/index.js").NetObject} NetObject */
@@ -49,7 +49,7 @@ export class View {
 
   /**
    * @param {HTMLCanvasElement} yard
-   * @param {import("/controls.js").Controls} controls
+   * @param {import("/cubes/controls.js").Controls} controls
    */
   constructor(yard, controls) {
     this.#canvas = new CrispCanvas(yard);

@@ -6,7 +6,7 @@
  * until a step takes it.
  */
 
-import { walk } from "/game.js";
+import { walk } from "/cubes/game.js";
 
 /** @typedef {import("/netloom/index.js").Client} Client */
 

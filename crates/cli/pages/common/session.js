@@ -7,9 +7,8 @@
  */
 
 import { Client } from "/netloom/index.js";
-import { cubes } from "/game.js";
-import { keepName, keptName } from "/name.js";
-import { TRANSPORTS } from "/words.js";
+import { keepName, keptName } from "/common/name.js";
+import { TRANSPORTS } from "/common/words.js";
 
 /** @typedef {import("/netloom/index.js").NetloomError} NetloomError */
 
@@ -40,6 +39,7 @@ export class Session {
   name;
   /** A transport by name; empty for the best there is. */
   transport;
+  #protocol;
   #room;
   #status;
   #failures = 0;
@@ -50,10 +50,12 @@ export class Session {
   #parted = Promise.resolve();
 
   /**
-   * @param {import("/status.js").Status} status
+   * @param {import("/netloom/index.js").Protocol} protocol
+   * @param {import("/common/status.js").Status} status
    * @param {URLSearchParams} wishes
    */
-  constructor(status, wishes) {
+  constructor(protocol, status, wishes) {
+    this.#protocol = protocol;
     this.#status = status;
     this.name = wishes.get("name") || keptName();
     this.#room = wishes.get("room") ?? "";
@@ -72,7 +74,7 @@ export class Session {
     this.#isWaiting = false;
     const before = this.client;
     const client = new Client(location.origin, {
-      protocol: cubes,
+      protocol: this.#protocol,
       name: this.name,
       room: this.#room,
       reconnect: "always",

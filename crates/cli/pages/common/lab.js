@@ -5,7 +5,7 @@
  * sliders show (bursts, bandwidth), so it is set by its name until a slider is moved.
  */
 
-import { element, make } from "/words.js";
+import { element, make } from "/common/words.js";
 
 /** @typedef {import("/netloom/index.js").Client} Client */
 /** @typedef {{ latencyMs: number, jitterMs: number, lossPercent: number, duplicatePercent: number }} Line */
@@ -38,7 +38,7 @@ export class LabPanel {
   #isUnplugged = false;
 
   /**
-   * @param {import("/session.js").Session} session
+   * @param {import("/common/session.js").Session} session
    * @param {URLSearchParams} wishes
    */
   constructor(session, wishes) {

@@ -5,20 +5,21 @@
  * client ends when the player takes another transport or name, or when its server is gone for good.
  */
 
-import { Chat } from "/chat.js";
-import { Controls } from "/controls.js";
-import { FrameTimes } from "/frames.js";
-import { Graphs } from "/graph.js";
-import { LabPanel } from "/lab.js";
-import { Players } from "/players.js";
-import { Session } from "/session.js";
-import { Status } from "/status.js";
-import { View } from "/view.js";
-import { element } from "/words.js";
+import { Chat } from "/common/chat.js";
+import { Controls } from "/cubes/controls.js";
+import { cubes } from "/cubes/game.js";
+import { FrameTimes } from "/common/frames.js";
+import { Graphs } from "/common/graph.js";
+import { LabPanel } from "/common/lab.js";
+import { Players } from "/cubes/players.js";
+import { Session } from "/common/session.js";
+import { Status } from "/common/status.js";
+import { View } from "/cubes/view.js";
+import { element } from "/common/words.js";
 
 const wishes = new URLSearchParams(location.search);
 const status = new Status();
-const session = new Session(status, wishes);
+const session = new Session(cubes, status, wishes);
 const controls = new Controls(element("yard", HTMLCanvasElement), element("dash", HTMLButtonElement));
 const view = new View(element("yard", HTMLCanvasElement), controls);
 const graphs = new Graphs(element("graphs", HTMLDivElement));

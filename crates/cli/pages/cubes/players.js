@@ -1,6 +1,6 @@
 /** Who is here, and under which name. */
 
-import { element, make, plain } from "/words.js";
+import { element, make, plain } from "/common/words.js";
 
 /** @typedef {import("/netloom/index.js").Client} Client */
 
@@ -13,7 +13,7 @@ export class Players {
   #count = element("player-count", HTMLElement);
   #session;
 
-  /** @param {import("/session.js").Session} session */
+  /** @param {import("/common/session.js").Session} session */
   constructor(session) {
     this.#session = session;
     const text = element("name-text", HTMLInputElement);
