@@ -18,29 +18,34 @@ const PROGRAM = process.env.NETLOOM_BIN ?? built;
  * @property {string} page where the page is, without a path
  * @property {string} metrics where the figures are
  * @property {() => Promise<string>} figures what they are
+ * @property {string} classic where the classic protocol is spoken, if it is
  * @property {string[]} args to start another one at the same place
  * @property {(signal?: NodeJS.Signals) => Promise<void>} stop
  */
 
 /**
  * Starts a server and settles when it listens.
- * @param {{ game?: string, args?: string[], settings?: Record<string, string> }} [options]
- *   settings as NETLOOM_ROOM_THINGS
+ * @param {object} [options]
+ * @param {string} [options.game]
+ * @param {string[]} [options.args] where it listens
+ * @param {string[]} [options.more] what else it is to do
+ * @param {Record<string, string>} [options.settings] as NETLOOM_ROOM_THINGS
  * @returns {Promise<Served>}
  */
-export async function serve({ game = "cubes", args = anywhere(), settings = {} } = {}) {
+export async function serve({ game = "cubes", args = anywhere(), more = [], settings = {} } = {}) {
   if (PROGRAM === undefined) throw new Error("build the server first: cargo build -p netloom-cli");
-  const server = spawn(PROGRAM, ["serve", "--game", game, ...args, "--log", "off"], {
+  const server = spawn(PROGRAM, ["serve", "--game", game, ...args, ...more, "--log", "off"], {
     env: { ...process.env, ...settings },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(server, "exit");
-  const said = { page: "", webtransport: "", metrics: "" };
+  const said = { page: "", webtransport: "", metrics: "", classic: "" };
   const lines = createInterface({ input: server.stdout });
   const listens = new Promise((resolve) => {
     lines.on("line", (line) => {
       said.page ||= /listening +ws:\/\/(\S+)/.exec(line)?.[1] ?? "";
       said.webtransport ||= /listening +https:\/\/(\S+)/.exec(line)?.[1] ?? "";
+      said.classic ||= /classic +(\S+:\d+)/.exec(line)?.[1] ?? "";
       said.metrics ||= /metrics +(http:\/\/[^/]+)/.exec(line)?.[1] ?? "";
       if (said.page !== "" && said.webtransport !== "" && said.metrics !== "") resolve(undefined);
     });
@@ -52,6 +57,7 @@ export async function serve({ game = "cubes", args = anywhere(), settings = {} }
   return {
     page: `http://${said.page}`,
     metrics: said.metrics,
+    classic: said.classic,
     figures: async () => (await fetch(`${said.metrics}/metrics`)).text(),
     args: places(said.page, said.webtransport, said.metrics.replace("http://", "")),
     async stop(signal = "SIGTERM") {

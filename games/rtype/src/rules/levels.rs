@@ -7,6 +7,7 @@
 //!   { "name": "Outer belt",
 //!     "seconds": 60,                        when the waves are over and, if there is one, the boss comes
 //!     "boss": "warden",
+//!     "boss_health": 2000,                  for one ship; without it as its kind has it
 //!     "debris_every_steps": 120,
 //!     "waves": [
 //!       { "at_seconds": 2,
@@ -160,6 +161,8 @@ pub struct Level {
     pub seconds: i32,
     /// Who waits at its end.
     pub boss: Option<EnemyKind>,
+    /// What that one begins with, if there is one ship in the game; 0: as its kind has it.
+    pub boss_health: i32,
     /// Steps between one piece of debris and the next; 0: there is none.
     pub debris_every_steps: i32,
     /// Whether it never ends, and nobody loses a ship.
@@ -184,6 +187,8 @@ struct Written {
     seconds: i32,
     #[serde(default, deserialize_with = "field::boss")]
     boss: Option<EnemyKind>,
+    #[serde(default, deserialize_with = "whole::boss_health")]
+    boss_health: i32,
     #[serde(default, deserialize_with = "whole::debris_every_steps")]
     debris_every_steps: i32,
     #[serde(default, deserialize_with = "flag::endless")]
@@ -210,8 +215,8 @@ impl<'de> Visitor<'de> for Whole {
 
     fn visit_map<A: MapAccess<'de>>(self, from: A) -> Result<Level, A::Error> {
         let written = Written::deserialize(MapAccessDeserializer::new(from))?;
-        let Written { name, seconds, boss, debris_every_steps, endless, waves } = written;
-        let level = Level { name, seconds, boss, debris_every_steps, endless, waves };
+        let Written { name, seconds, boss, boss_health, debris_every_steps, endless, waves } = written;
+        let level = Level { name, seconds, boss, boss_health, debris_every_steps, endless, waves };
         level.check().map_err(de::Error::custom)?;
         Ok(level)
     }
@@ -221,6 +226,9 @@ impl Level {
     fn check(&self) -> Result<(), String> {
         if self.endless && self.boss.is_some() {
             return Err("`boss`: an endless level has no end for one to wait at".into());
+        }
+        if self.boss_health > 0 && self.boss.is_none() {
+            return Err("`boss_health`: there is no `boss` in this level".into());
         }
         let mut earlier = -1;
         for (index, wave) in self.waves.iter().enumerate() {

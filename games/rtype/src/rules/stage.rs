@@ -108,20 +108,21 @@ impl State {
             let late = self.level_steps > level.steps() + STRAGGLER_STEPS;
             if self.enemies.is_empty() || late {
                 match level.boss {
-                    Some(kind) => self.send_boss(kind),
+                    Some(kind) => self.send_boss(kind, level.boss_health),
                     None => self.clear_level(levels),
                 }
             }
         }
     }
 
-    fn send_boss(&mut self, kind: EnemyKind) {
+    fn send_boss(&mut self, kind: EnemyKind, health: i32) {
         self.turn_to(Phase::Boss);
         let ships = self.ships.iter().flatten().count() as i32;
         // The enemies that are late make room: it is the one that must come.
         self.enemies.clear();
         if let Some(boss) = self.add_enemy(kind, SPAWN_X + 130, HEIGHT / 2) {
-            boss.health = boss.health * (2 * ships.max(1) + 1) / 3;
+            let health = if health > 0 { health } else { boss.health };
+            boss.health = health * (2 * ships.max(1) + 1) / 3;
             boss.health_max = boss.health;
             let id = boss.id;
             self.events.push(Event::BossSpawned { id, kind });

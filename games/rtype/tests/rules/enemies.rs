@@ -114,7 +114,7 @@ fn moods(seen: &[State]) -> Vec<(i32, usize)> {
 #[test]
 fn bosses_announce_their_worst_for_most_of_a_second() {
     for name in ["warden", "leviathan"] {
-        let levels = boss_level(name);
+        let levels = boss_level(name, 0);
         let seen = watch(&levels, 3_000, |state| state.step == 2_400);
         let moods = moods(&seen);
         assert_eq!(moods[0].0, MOOD_ARRIVES);
@@ -137,7 +137,7 @@ fn bosses_announce_their_worst_for_most_of_a_second() {
 #[test]
 fn bosses_call_for_help_below_half_of_their_health_and_their_end_is_the_end_of_the_level() {
     for name in ["warden", "leviathan"] {
-        let levels = boss_level(name);
+        let levels = boss_level(name, 0);
         let mut state = watch(&levels, 3_000, |state| state.phase == Phase::Boss).pop().expect("it is here");
         state.enemies[0].health = state.enemies[0].health_max / 2 - 1;
         let mut helped = false;
@@ -156,17 +156,20 @@ fn bosses_call_for_help_below_half_of_their_health_and_their_end_is_the_end_of_t
 }
 
 #[test]
-fn a_boss_grows_with_the_number_of_ships() {
-    let levels = boss_level("warden");
-    let health = |seats: &[usize]| {
-        let mut state = game(&levels, seats);
+fn a_boss_grows_with_the_number_of_ships_from_what_its_kind_or_the_level_says() {
+    let health = |levels: &Levels, seats: &[usize]| {
+        let mut state = game(levels, seats);
         while state.phase != Phase::Boss {
             for &seat in seats {
                 ship_mut(&mut state, seat).pilotage.safe = 2;
             }
-            state.step(&levels, &[0; SEATS]);
+            state.step(levels, &[0; SEATS]);
         }
         state.enemies[0].health
     };
-    assert!(health(&[0]) < health(&[0, 1]) && health(&[0, 1]) < health(&[0, 1, 2, 3]));
+    let levels = boss_level("warden", 0);
+    let grown = [&[0][..], &[0, 1], &[0, 1, 2, 3]].map(|seats| health(&levels, seats));
+    assert!(grown[0] < grown[1] && grown[1] < grown[2], "{grown:?}");
+    let weak = boss_level("warden", 300);
+    assert_eq!([&[0][..], &[0, 1, 2, 3]].map(|seats| health(&weak, seats)), [300, 900]);
 }

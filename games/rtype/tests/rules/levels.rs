@@ -69,6 +69,8 @@ fn what_is_wrong_is_told_with_file_line_and_field() {
         (r#""name": "Good","#, "", 13, "`name`"),
         (r#""seconds": 30"#, r#""seconds": 0"#, 3, "`seconds`"),
         (r#""boss": "warden""#, r#""boss": "drone""#, 4, "`boss`"),
+        (r#""boss": "warden""#, r#""boss_health": -1"#, 4, "`boss_health`"),
+        (r#""boss": "warden""#, r#""boss_health": 300"#, 13, "`boss_health`: there is no `boss`"),
         (r#""boss": "warden""#, r#""endless": "yes""#, 4, "`endless`"),
         (r#""debris_every_steps": 100"#, r#""debris_every_steps": -5"#, 5, "`debris_every_steps`"),
         (r#"[ { "kind": "turret" } ]"#, "[]", 11, "`spawns`"),

@@ -25,10 +25,10 @@ fn one_of(kind: &str) -> Levels {
     Levels::new(Levels::parse("one.json", &level).expect("well formed"), Vec::new())
 }
 
-/// A level that is over after two seconds, and has a boss.
-fn boss_level(boss: &str) -> Levels {
+/// A level that is over after two seconds, and has a boss; 0 is the health that its kind has.
+fn boss_level(boss: &str, health: i32) -> Levels {
     let level = format!(
-        r#"{{ "name": "Boss", "seconds": 2, "boss": "{boss}", "waves": [ {{ "at_seconds": 0, "spawns": [
+        r#"{{ "name": "Boss", "seconds": 2, "boss": "{boss}", "boss_health": {health}, "waves": [ {{ "at_seconds": 0, "spawns": [
             {{ "kind": "drone" }} ] }} ] }}"#
     );
     Levels::new(Levels::parse("boss.json", &level).expect("well formed"), Vec::new())

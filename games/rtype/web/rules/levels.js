@@ -9,6 +9,7 @@
  *   { "name": "Outer belt",
  *     "seconds": 60,                        when the waves are over and, if there is one, the boss comes
  *     "boss": "warden",
+ *     "boss_health": 2000,                  for one ship; without it as its kind has it
  *     "debris_every_steps": 120,
  *     "waves": [
  *       { "at_seconds": 2,
@@ -153,6 +154,8 @@ export class Level {
     this.seconds = written.seconds;
     /** Who waits at its end. @type {number | null} */
     this.boss = written.boss;
+    /** What that one begins with, if there is one ship in the game; 0: as its kind has it. @type {number} */
+    this.bossHealth = written.boss_health;
     /** Steps between one piece of debris and the next; 0: there is none. @type {number} */
     this.debrisEverySteps = written.debris_every_steps;
     /** Whether it never ends, and nobody loses a ship. @type {boolean} */
@@ -190,6 +193,7 @@ const readWritten = object("a level, with at least `name`, `seconds` and `waves`
   name: { read: text("name", 40) },
   seconds: { read: whole("seconds", 1, 600) },
   boss: { read: oneOf("boss", BOSSES), missing: null },
+  boss_health: { read: whole("boss_health", 0, 20000), missing: 0 },
   debris_every_steps: { read: whole("debris_every_steps", 0, 6000), missing: 0 },
   endless: { read: flag("endless"), missing: false },
   waves: { read: list("waves", WAVES_MAX, wave) },
@@ -206,6 +210,9 @@ function readLevel(value) {
   const level = new Level(readWritten(value));
   if (level.endless && level.boss !== null) {
     throw new Misfit("`boss`: an endless level has no end for one to wait at");
+  }
+  if (level.bossHealth > 0 && level.boss === null) {
+    throw new Misfit("`boss_health`: there is no `boss` in this level");
   }
   level.waves.forEach(({ atSeconds, spawns }, index) => {
     const number = index + 1;

@@ -112,19 +112,23 @@ export function stepPhase(state, levels) {
     const late = state.levelSteps > level.steps() + STRAGGLER_STEPS;
     if (state.enemies.length > 0 && !late) return;
     if (level.boss === null) clearLevel(state, levels);
-    else sendBoss(state, level.boss);
+    else sendBoss(state, level.boss, level.bossHealth);
   }
 }
 
-/** @param {State} state @param {number} kind */
-function sendBoss(state, kind) {
+/**
+ * @param {State} state
+ * @param {number} kind
+ * @param {number} health for one ship; 0: as its kind has it
+ */
+function sendBoss(state, kind, health) {
   turnTo(state, Phase.Boss);
   const ships = state.ships.filter((ship) => ship !== null).length;
   // The enemies that are late make room: it is the one that must come.
   state.enemies.length = 0;
   const boss = state.addEnemy(kind, SPAWN_X + 130, HEIGHT >> 1);
   if (boss === null) return;
-  boss.health = ((boss.health * (2 * Math.max(ships, 1) + 1)) / 3) | 0;
+  boss.health = (((health > 0 ? health : boss.health) * (2 * Math.max(ships, 1) + 1)) / 3) | 0;
   boss.healthMax = boss.health;
   state.events.push({ type: "BossSpawned", id: boss.id, kind });
 }

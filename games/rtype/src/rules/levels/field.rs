@@ -34,6 +34,7 @@ pub(super) mod whole {
         at_seconds: 0..=600;
         seconds: 1..=600;
         debris_every_steps: 0..=6000;
+        boss_health: 0..=20000;
     }
 }
 
