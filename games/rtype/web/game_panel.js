@@ -142,7 +142,6 @@ export class GamePanel {
     if (own !== null) parts.unshift(`You: ${own.score.toLocaleString("en")} points.`);
     this.#overWords.textContent = parts.join(" ");
     this.#setOver(true);
-    element("again", HTMLButtonElement).focus({ preventScroll: true });
   }
 
   /** @param {boolean} isOver */
