@@ -24,20 +24,18 @@ const KEYS = new Map([
 const STEERING = 0x0f;
 const STEPS_PER_MS = 60 / 1_000;
 /** A frame that took longer is a hitch of this machine, and nothing of it is the network's. */
-export const FRAME_MS_MAX = 50;
-/** After a hitch, what was pressed is late for the server, whatever the line: for so long it counts for nothing. */
+const FRAME_MS_MAX = 50;
+/** For so long after a hitch, keys are late for the server and packets have waited, whatever the line is. */
 const HITCH_MS = 1_000;
 /** How long a ship is at rest before a key is one from rest: longer than any frame. */
 const REST_MS = 100;
 /** Units that nobody sees. */
 const UNSEEN = 0.25;
+const STILL = 0.001;
 /** Frames that are off belong to the same correction if they are so close: it is shown bit by bit. */
 const CORRECTION_MS = 500;
-/** Steps around a shown one of which the speed counts: those between which it may be interpolated. */
-const AROUND_STEPS = 6;
-
-/** Whether the time up to a frame was too long to judge it. @param {Frame} before @param {Frame} frame */
-export const isHitch = (before, frame) => frame.timeMs - before.timeMs > FRAME_MS_MAX;
+/** Steps around a shown one of which the speed counts: what was lost on the way is made up for within them. */
+const AROUND_STEPS = 30;
 
 /** Where ships were, step by step. */
 export class Flights {
@@ -85,44 +83,66 @@ export class Flights {
 }
 
 /**
- * Keys that were pressed while the ship was at rest, and how far the first frame after each shows it to have
- * moved that way.
+ * Frames that can be judged, with the one before each, and how many could not be because they took too long.
+ * @param {Frame[]} frames
+ */
+export function calmOf(frames) {
+  /** @type {{ before: Frame, frame: Frame, ms: number }[]} */
+  const calm = [];
+  let [hitches, hitchMs] = [0, -Infinity];
+  for (let at = 1; at < frames.length; at++) {
+    const [before, frame] = [frames[at - 1], frames[at]];
+    // A browser that is late says so by when it draws, or by leaving frames out.
+    const ms = Math.max(frame.timeMs - before.timeMs, frame.drawnMs - before.drawnMs);
+    if (ms > FRAME_MS_MAX) {
+      hitches++;
+      hitchMs = frame.drawnMs;
+    }
+    if (frame.drawnMs > hitchMs + HITCH_MS) calm.push({ before, frame, ms });
+  }
+  return { calm, hitches: hitches / frames.length };
+}
+
+/**
+ * Keys that were pressed while the ship was at rest: how far the first frame that acted after each shows it to
+ * have moved that way, and how many frames there were before that one. There are as many frames as steps, and
+ * now and then no step falls into a frame.
  * @param {Log} log
- * @returns {{ timeMs: number, units: number }[]}
  */
 export function answersOf({ frames, events }) {
+  const calm = new Set(calmOf(frames).calm.map(({ frame }) => frame));
+  /** @type {{ timeMs: number, units: number, frames: number }[]} */
   const answers = [];
   for (const { type, code, timeMs } of events) {
     const [right, down] = KEYS.get(code) ?? [0, 0];
     const after = frames.findIndex((frame) => frame.timeMs > timeMs);
+    const acted = frames.findIndex((frame, at) => at >= after && at > 0 && frame.step > frames[at - 1].step);
     // The last frame that began before the key may have been drawn after it.
     const rest = frames.slice(0, Math.max(after - 1, 0)).filter((frame) => frame.timeMs > timeMs - REST_MS);
     const isKey = type === "keydown" && (right !== 0 || down !== 0);
-    const [from, to] = [rest[0]?.own ?? null, frames[after]?.own ?? null];
-    if (!isKey || from === null || to === null || isHitch(frames[after - 1], frames[after])) continue;
+    const [from, to] = [rest[0]?.own ?? null, frames[acted]?.own ?? null];
+    if (!isKey || after < 0 || from === null || to === null || !calm.has(frames[acted])) continue;
     const isAtRest = rest.every(
-      ({ own, buttons }) => own !== null && distance(own, from) < UNSEEN && (buttons & STEERING) === 0,
+      ({ own, buttons }) => own !== null && distance(own, from) < STILL && (buttons & STEERING) === 0,
     );
-    if (isAtRest) answers.push({ timeMs, units: (to.x - from.x) * right + (to.y - from.y) * down });
+    if (!isAtRest) continue;
+    answers.push({ timeMs, units: (to.x - from.x) * right + (to.y - from.y) * down, frames: acted - after });
   }
   return answers;
 }
 
 /**
  * Frames in which the own ship was shown otherwise than its player pressed, those of one correction as one;
- * and the time that could be judged: all of it but what follows hitches.
+ * and the time that could be judged.
  * @param {Log} log
  */
 export function correctionsOf({ frames }) {
   const pressed = pressedIn(frames);
-  let [seconds, last, hitchMs] = [0, -Infinity, -Infinity];
+  let [seconds, last] = [0, -Infinity];
   /** @type {{ timeMs: number, units: number }[]} */
   const corrections = [];
-  for (let at = 1; at < frames.length; at++) {
-    const [before, frame] = [frames[at - 1], frames[at]];
+  for (const { before, frame } of calmOf(frames).calm) {
     const { timeMs, own, ownStep } = frame;
-    if (isHitch(before, frame)) hitchMs = timeMs;
-    if (timeMs < hitchMs + HITCH_MS) continue;
     seconds += (timeMs - before.timeMs) / 1_000;
     if (own === null || before.own === null || ownStep === null || before.ownStep === null) continue;
     const flown = flownBetween(pressed, before.ownStep, ownStep);
@@ -141,7 +161,8 @@ export function correctionsOf({ frames }) {
  */
 export function errorsOf({ frames }, flights) {
   const errors = [];
-  for (const { own, ownStep } of frames) {
+  for (const { frame } of calmOf(frames).calm) {
+    const { own, ownStep } = frame;
     const truth = own === null || ownStep === null ? null : flights.place(own.seat, ownStep);
     if (own !== null && truth !== null) errors.push(distance(own, truth));
   }
@@ -155,26 +176,24 @@ export function errorsOf({ frames }, flights) {
  * @param {Flights} flights
  */
 export function jumpsOf({ frames }, flights) {
-  let [judged, hitches, flown] = [0, 0, 0];
+  let [judged, flown] = [0, 0];
   /** @type {{ timeMs: number, units: number, allowed: number }[]} */
   const jumps = [];
-  for (let at = 1; at < frames.length; at++) {
-    const [before, frame] = [frames[at - 1], frames[at]];
-    if (isHitch(before, frame)) hitches++;
+  const { calm, hitches } = calmOf(frames);
+  for (const { before, frame, ms } of calm) {
     const [from, to] = [before.shownStep, frame.shownStep];
-    if (isHitch(before, frame) || from === null || to === null) continue;
-    const steps = (frame.timeMs - before.timeMs) * STEPS_PER_MS;
+    if (from === null || to === null) continue;
     for (const ship of frame.others.filter(({ kind }) => kind === "ship")) {
       const was = before.others.find(({ alias }) => alias === ship.alias);
       if (was === undefined) continue;
       const speed = flights.speed(ship.what, Math.min(from, to) - AROUND_STEPS, to + AROUND_STEPS);
-      const [units, allowed] = [distance(was, ship), 2 * speed * steps + UNSEEN];
+      const [units, allowed] = [distance(was, ship), 2 * speed * ms * STEPS_PER_MS + UNSEEN];
       judged++;
       flown += units;
       if (units > allowed) jumps.push({ timeMs: frame.timeMs, units, allowed });
     }
   }
-  return { jumps, judged, flown, hitches: hitches / frames.length };
+  return { jumps, judged, flown, hitches };
 }
 
 /**
@@ -184,7 +203,7 @@ export function jumpsOf({ frames }, flights) {
 function pressedIn(frames) {
   /** @type {Map<number, number>} */
   const pressed = new Map();
-  let last = frames[0].step;
+  let last = frames[0]?.step ?? 0;
   for (const { step, buttons } of frames) {
     while (last < step) pressed.set(++last, buttons);
   }
