@@ -88,12 +88,13 @@ export class ClassicPlayer {
    * @param {(line: Record<string, any>) => boolean} [isIt]
    */
   async saw(event, isIt = () => true) {
-    const [line] = await eventually(
-      async () => this.all(event).filter(isIt),
-      (found) => found.length > 0,
+    const found = () => this.all(event).find(isIt);
+    await eventually(
+      async () => this.lines.slice(-8),
+      () => found() !== undefined,
       `a classic player sees "${event}"`,
     );
-    return line;
+    return /** @type {Record<string, any>} */ (found());
   }
 
   /** Sends a signal: stopped ones say nothing, and nobody knows why. @param {NodeJS.Signals} signal */

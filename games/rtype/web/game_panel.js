@@ -141,6 +141,8 @@ export class GamePanel {
     const parts = [`Together ${Number(score).toLocaleString("en")} points, up to level ${level}.`];
     if (own !== null) parts.unshift(`You: ${own.score.toLocaleString("en")} points.`);
     this.#overWords.textContent = parts.join(" ");
+    // There is nothing left to use it for.
+    this.#offers.clear();
     this.#setOver(true);
     element("again", HTMLButtonElement).focus({ preventScroll: true });
   }
