@@ -10,7 +10,9 @@ import { eventually } from "./browser.js";
 import { serve } from "./server.js";
 
 /** @typedef {import("./server.js").Served} Served */
-/** @typedef {{ id: number, class: string, owner: number | null, seat?: number, x: number, y: number }} Witness */
+/**
+ * @typedef {{ id: number, class: string, owner: number | null, seat?: number, x: number, y: number }} Witness
+ */
 /** A step as it was: places in units, times in milliseconds of the server. */
 /** @typedef {{ step: number, ms: number, objects: Witness[] }} TruthStep */
 /** @typedef {Served & { truth: () => TruthStep[] }} RtypeServed */

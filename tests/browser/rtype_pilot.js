@@ -6,7 +6,7 @@
 /** @typedef {import("playwright-core").Page} Page */
 
 /**
- * What a page has shown of a ship, in the present game.
+ * What a page has shown of a ship.
  * @typedef {object} SeenShip
  * @property {number} pilot
  * @property {number} fromX where it was seen first
@@ -33,32 +33,28 @@ const MANY_POINTS = 1_000;
 const UNITS_OFF = 14;
 const BOSS_KIND_MIN = 6;
 
-/** Begins to remember what a page shows, from nothing. @param {Page} page */
+/** Begins to remember what a page shows of games. @param {Page} page */
 export function watch(page) {
   return page.evaluate((manyPoints) => {
     const { session, cast, lobby } = /** @type {any} */ (globalThis).netloom;
-    const frames = /** @type {any} */ (globalThis);
     /** @type {Seen} */
     const seen = { calls: [], ships: {}, shots: {}, enemies: [], capsules: 0, levels: [], together: 0 };
     const [shots, enemies, capsules, levels] = [new Set(), new Set(), new Set(), new Set()];
-    const isWatched = frames.netloomSeen === undefined;
-    Object.assign(frames, { netloomSeen: seen });
-    if (isWatched) {
-      session.client.on("call", (/** @type {any} */ { name, args }) => {
-        frames.netloomSeen.calls.push([name, ...args]);
-      });
-    }
+    Object.assign(globalThis, { netloomSeen: seen });
+    session.client.on("call", (/** @type {any} */ { name, args }) => {
+      // Bytes do not leave the page as they are.
+      const plain = args.map((/** @type {any} */ each) => (each instanceof Uint8Array ? [...each] : each));
+      seen.calls.push([name, ...plain]);
+    });
     const look = () => {
-      if (frames.netloomSeen !== seen) return;
       requestAnimationFrame(look);
       if (!lobby.isPlaying) return;
       // Of a ship without a pilot nothing is known yet.
       const ships = [...cast.ships].filter(({ pilot }) => pilot !== 0);
       seen.together = Math.max(seen.together, ships.length);
       for (const { seat, pilot, x, y, score, weapon, weaponLevel } of ships) {
-        const ship = (seen.ships[seat] ??= {
-          ...{ pilot, fromX: x, fromY: y, flown: 0, score, earned: 0, isUpgraded: false },
-        });
+        const first = { pilot, fromX: x, fromY: y, flown: 0, score, earned: 0, isUpgraded: false };
+        const ship = (seen.ships[seat] ??= first);
         const more = score - ship.score;
         ship.earned += more < manyPoints ? more : 0;
         ship.flown = Math.max(ship.flown, Math.abs(x - ship.fromX) + Math.abs(y - ship.fromY));
@@ -86,8 +82,8 @@ export function seenIn(page) {
 }
 
 /**
- * Lets somebody fly the ship of a page from now on, frame by frame, by the keys of the page: towards capsules,
- * else to the height of an enemy, firing at whatever comes, with the beam at a boss.
+ * Lets somebody fly the ship of a page until the game is over, frame by frame, by the keys of the page:
+ * towards capsules, else to the height of an enemy, firing at whatever comes, with the beam at a boss.
  * @param {Page} page
  */
 export function takeOff(page) {
