@@ -102,28 +102,37 @@ test("without prediction the own object waits for the server; without interpolat
     const own = client.predict("Walker", walk);
     await eventually(() => own.object !== null && client.stats().packetsReceived > 60, "it is predicted");
     const walker = /** @type {import("../src/index.js").NetObject} */ (own.object);
-    client.update();
     const told = () => walker.get("at")[0];
-    assert.ok(walker.position[0] > told(), "ahead of what was told");
-    assert.ok(Number(client.ownStep) > Number(client.shownStep), "and of everything else that is shown");
+    // On a machine that stands still now and then, either side may be behind for a moment.
+    await eventually(() => {
+      client.update();
+      return walker.position[0] > told() && Number(client.ownStep) > Number(client.shownStep);
+    }, "ahead of what was told, and of everything else that is shown");
     own.enable(false);
     assert.deepEqual([own.isEnabled, own.object, own.state], [false, null, null]);
-    client.update();
-    assert.ok(walker.position[0] < told(), "behind what was told, as everything else");
-    client.setInterpolation(false);
-    for (let frame = 0; frame < 5; frame++) {
+    await eventually(() => {
       client.update();
-      assert.equal(walker.position[0], told(), "where it was told");
-    }
+      return walker.position[0] < told();
+    }, "behind what was told, as everything else");
+    client.setInterpolation(false);
+    client.update();
+    assert.equal(walker.position[0], told(), "where it was told");
     const newest = Number(client.shownStep);
     assert.ok(Math.abs(newest - Math.round(newest)) < 1e-3, "a snapshot's own step");
+    await eventually(() => {
+      const [late, now] = [true, false].map((isWanted) => {
+        client.setInterpolation(isWanted);
+        client.update();
+        return Number(client.shownStep);
+      });
+      return late < now;
+    }, "late with interpolation");
     client.setInterpolation();
-    client.update();
-    assert.ok(Number(client.shownStep) < newest, "late again");
     own.enable();
-    await eventually(() => own.object === walker && own.state?.at[0] > told(), "it is predicted again");
-    client.update();
-    assert.ok(walker.position[0] > told(), "ahead again");
+    await eventually(() => {
+      client.update();
+      return own.object === walker && walker.position[0] > told();
+    }, "ahead again");
   } finally {
     await client.close();
     await server.stop();
@@ -141,7 +150,7 @@ test("what is not predicted is as the server told, and no mistake", async () => 
       },
       { fields: ["at"] },
     );
-    await eventually(() => (inPlaceOnly.report?.confirmed ?? 0) > 20, "the server agrees");
+    await eventually(() => (inPlaceOnly.report?.confirmed ?? 0) > 5, "the server agrees");
     assert.deepEqual(Object.keys(inPlaceOnly.state ?? {}), ["at"]);
     assert.deepEqual(
       inPlaceOnly.report?.fields.map(({ name }) => name),

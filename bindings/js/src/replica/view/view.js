@@ -137,11 +137,11 @@ export class View {
 
   /**
    * Without interpolation, everything is as of the newest snapshot: what left is gone at once, and events
-   * come when they arrive. Going back to smooth motion takes view time back by the delay.
+   * come when they arrive. Only when this is switched may view time go back.
    * @param {boolean} isWanted
    */
   setInterpolating(isWanted) {
-    if (isWanted && !this.isInterpolating) this.time = null;
+    if (isWanted !== this.isInterpolating) this.time = null;
     this.isInterpolating = isWanted;
   }
 
