@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { eventually, newWindow, shoot, useBrowser } from "./browser.js";
+import { newWindow, shoot, useBrowser } from "./browser.js";
 import { serveRtype } from "./rtype.js";
 import { enterLobby, pause, takeOff } from "./rtype_log.js";
 import { sendBots } from "./server.js";
@@ -86,48 +86,79 @@ function weatherOf(truth) {
   return { moversMin, turnover: turnover / seconds, steps: (truth.length - 1) / seconds, seconds };
 }
 
-test("a player of a storm takes at most 10 kB/s down and 3 kB/s up, and the dashboard says so", async (context) => {
+/**
+ * What the dashboard shows of every player in two of its columns, in bytes a second.
+ * @param {import("playwright-core").Page} page
+ */
+async function shownOn(page) {
+  const rows = await page.evaluate(() => {
+    const texts = (/** @type {Element} */ row, /** @type {string} */ of) =>
+      [...row.querySelectorAll(of)].map(({ textContent }) => (textContent ?? "").trim());
+    const titles = [...document.querySelectorAll("#peers thead tr")].flatMap((row) => texts(row, "th"));
+    return [...document.querySelectorAll("#peers tbody tr")].map((row) => {
+      const cells = texts(row, "td");
+      return [cells[0], ...["Out", "In"].map((title) => cells[titles.findIndex((of) => of.startsWith(title))])];
+    });
+  });
+  const rate = (/** @type {string} */ text) => Number.parseFloat(text) * (text.includes("kB/s") ? 1_000 : 1);
+  return rows.map(([player, down, up]) => ({ player, down: rate(down), up: rate(up) }));
+}
+
+/** @param {number} one @param {number} other */
+const isNear = (one, other) => Math.abs(one - other) <= 0.25 * other;
+
+test("a player of a storm takes at most 10 kB/s down and 3 kB/s up, as the dashboard says", async (context) => {
   const window = await newWindow({ viewport: { width: 640, height: 480 } });
   const { page } = await enterLobby(server, "Ada", { window });
   await page.click("#ready");
   await takeOff(page);
   await page.keyboard.down("Space");
+  const dashboard = await (await newWindow()).newPage();
+  await dashboard.goto(server.dashboard);
   await pause(SETTLE_MS);
   const first = await traffic();
-  const until = first.atMs + SECONDS * 1_000;
+  /** @type {Awaited<ReturnType<typeof shownOn>>} */
+  const shown = [];
   const keys = ["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "ShiftLeft"];
-  for (let press = 0; performance.now() < until; press++) {
+  for (let press = 0; performance.now() < first.atMs + SECONDS * 1_000; press++) {
     const key = keys[press % keys.length];
     await page.keyboard.down(key);
-    await pause(300);
+    await pause(400);
     await page.keyboard.up(key);
+    shown.push(...(await shownOn(dashboard)));
   }
   const last = await traffic();
+  await page.bringToFront();
   await shoot(page, "rtype-storm");
-  const seconds = (last.atMs - first.atMs) / 1_000;
+  await shoot(dashboard, "rtype-storm-dashboard");
 
-  const truth = await eventually(
-    async () => server.truth(),
-    (steps) => steps[steps.length - 1].objects.length > 0,
-    "what happened",
-  );
-  const weather = weatherOf(truth.slice(-Math.ceil(SECONDS * 60)));
+  const weather = weatherOf(server.truth().slice(-SECONDS * 60));
   context.diagnostic(
-    `${weather.moversMin} things move at least, ${weather.turnover.toFixed(1)} come or go a second, ` +
+    `at least ${weather.moversMin} things move, ${weather.turnover.toFixed(1)} come or go a second, ` +
       `${weather.steps.toFixed(1)} steps a second, for ${weather.seconds.toFixed(1)} s`,
   );
-  assert.equal(last.down.size, PLAYERS);
-  const rates = [...last.down.keys()].map((player) => ({
-    player,
-    down: ((last.down.get(player) ?? 0) - (first.down.get(player) ?? 0)) / seconds,
-    up: ((last.up.get(player) ?? 0) - (first.up.get(player) ?? 0)) / seconds,
-  }));
+  const seconds = (last.atMs - first.atMs) / 1_000;
+  const rates = [...last.down.keys()].map((player) => {
+    const per = (/** @type {"down" | "up"} */ way) =>
+      ((last[way].get(player) ?? 0) - (first[way].get(player) ?? 0)) / seconds;
+    const said = (/** @type {"down" | "up"} */ way) => {
+      const all = shown.filter((each) => each.player === player).map((each) => each[way]);
+      return all.reduce((sum, each) => sum + each, 0) / all.length;
+    };
+    return { player, down: per("down"), up: per("up"), saidDown: said("down"), saidUp: said("up") };
+  });
   for (const { player, down, up } of rates)
     context.diagnostic(`${player}: ${down.toFixed(0)} bytes/s down, ${up.toFixed(0)} up`);
   assert.ok(weather.moversMin >= MOVERS_MIN, `${weather.moversMin} things move`);
   assert.ok(weather.turnover >= TURNOVER_MIN, `${weather.turnover} come or go a second`);
   assert.ok(weather.steps >= STEPS_MIN && weather.seconds >= SECONDS - 1, JSON.stringify(weather));
-  for (const { player, down, up } of rates)
-    assert.ok(down > 1_000 && down <= DOWN_MAX && up > 100 && up <= UP_MAX, `${player}: ${down} down, ${up} up`);
+  assert.equal(rates.length, PLAYERS);
+  for (const rate of rates) {
+    const said = JSON.stringify(rate);
+    assert.ok(rate.down > 1_000 && rate.down <= DOWN_MAX, `down: ${said}`);
+    assert.ok(rate.up > 100 && rate.up <= UP_MAX, `up: ${said}`);
+    assert.ok(isNear(rate.saidDown, rate.down) && isNear(rate.saidUp, rate.up), `on the dashboard: ${said}`);
+  }
+  await dashboard.context().close();
   await page.context().close();
 });
