@@ -31,6 +31,7 @@
 //! | [`rpc_frame`] | calls to a server and to a client, arguments, the list of a server's calls | limits and rates; no call is lost or comes twice; what reads writes back |
 //! | [`rtype_level`] | the text of a level's file | what is taken can be played; what is not is told with its line |
 //! | [`rtype_rules`] | what players press, choose and claim to have hit | bounds and limits; the same again leads to the same state |
+//! | [`classic_datagram`] | the port of the classic protocol: strangers, players, and those in others' names | strangers get a challenge not longer than their own datagram and nothing else; what reads writes back |
 //!
 //! The bodies are ordinary functions, so that the seed corpora and any input that was found run on stable Rust:
 //!
@@ -42,6 +43,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod classic;
 mod input;
 mod proto;
 mod replica;
@@ -51,6 +53,7 @@ mod session;
 mod transport;
 mod wire;
 
+pub use classic::classic_datagram;
 pub use proto::{
     connection_pair, endpoint_datagram, endpoint_session, proto_frames, proto_handshake, proto_header,
 };
@@ -66,7 +69,7 @@ pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_sche
 pub type Body = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Body); 25] = [
+pub const TARGETS: [(&str, Body); 26] = [
     ("wire_primitives", wire_primitives),
     ("wire_record", wire_record),
     ("wire_schema", wire_schema),
@@ -92,6 +95,7 @@ pub const TARGETS: [(&str, Body); 25] = [
     ("rpc_frame", rpc_frame),
     ("rtype_level", rtype_level),
     ("rtype_rules", rtype_rules),
+    ("classic_datagram", classic_datagram),
 ];
 
 /// Runs the files that are named on the command line through a target.

@@ -4,6 +4,7 @@
 //! input of each shape it only has to vary them. The files in `corpus/` are written by `cargo run --example seeds`; a
 //! test notices when an encoder changed and they were not written again.
 
+mod classic;
 mod proto;
 mod replica;
 mod rtype;
@@ -30,6 +31,7 @@ pub fn all() -> Vec<Seed> {
     seeds.extend(transport::seeds());
     seeds.extend(session::seeds());
     seeds.extend(rtype::seeds());
+    seeds.extend(classic::seeds());
     seeds
 }
 

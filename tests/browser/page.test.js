@@ -10,10 +10,22 @@ const CONTRAST_MIN = 4.5;
 useBrowser();
 /** @type {import("./server.js").Served} */
 let server;
+/** The same for the shooter. @type {import("./server.js").Served} */
+let shooter;
 before(async () => {
   server = await serve();
+  shooter = await serve({ game: "rtype" });
 });
-after(() => server.stop());
+after(async () => {
+  await server.stop();
+  await shooter.stop();
+});
+
+/** The pages, each of which owes the same. */
+const PAGES = /** @type {const} */ ([
+  { game: "cubes", title: "Netloom: the yard", serverOf: () => server },
+  { game: "rtype", title: "Netloom: R-Type", serverOf: () => shooter },
+]);
 
 /** @param {import("playwright-core").Page} page */
 async function ownPlace(page) {
@@ -23,129 +35,132 @@ async function ownPlace(page) {
   });
 }
 
-test("it has a title, a language, a viewport, headings in order and a name for every control", async () => {
-  const { page, mistakes } = await openPage(server);
-  await joined(page);
-  const said = await page.evaluate(() => {
-    const nameOf = (/** @type {any} */ control) => {
-      const label = control.labels?.[0]?.textContent ?? "";
-      return control.getAttribute("aria-label") ?? (label.trim() || control.textContent.trim());
-    };
-    const nameless = [...document.querySelectorAll("button, input, select, textarea, a, canvas")].filter(
-      (control) => nameOf(control) === "" && control.closest("[hidden]") === null,
-    );
-    return {
-      title: document.title,
-      language: document.documentElement.lang,
-      viewport: document.querySelector("meta[name=viewport]")?.getAttribute("content"),
-      headings: [...document.querySelectorAll("h1")].length,
-      landmarks: document.querySelectorAll("main, header").length,
-      nameless: nameless.map(({ outerHTML }) => outerHTML),
-      ids: [...document.querySelectorAll("[id]")].map(({ id }) => id),
-      inline: document.querySelectorAll("[style], style, script:not([src])").length,
-    };
-  });
-  assert.deepEqual(
-    { ...said, ids: said.ids.length - new Set(said.ids).size },
-    {
-      title: "Netloom: the yard",
-      language: "en",
-      viewport: "width=device-width, initial-scale=1",
-      headings: 1,
-      landmarks: 2,
-      nameless: [],
-      ids: 0,
-      inline: 0,
-    },
-  );
-  assert.deepEqual(mistakes, []);
-  await page.close();
-});
-
-test("all text has a contrast of at least 4.5, before a curtain as well", async () => {
-  const { page } = await openPage(server);
-  await joined(page);
-  for (const isCurtain of [false, true]) {
-    if (isCurtain) await page.evaluate(() => document.getElementById("curtain")?.removeAttribute("hidden"));
-    const { texts, faint } = await page.evaluate((least) => {
-      const parts = (/** @type {string} */ colour) => {
-        const [red, green, blue, alpha = 1] = (colour.match(/[\d.]+/g) ?? []).map(Number);
-        return { rgb: [red, green, blue], alpha };
+for (const { game, title, serverOf } of PAGES) {
+  test(`${game} has a title, a language, a viewport, headings in order and a name for every control`, async () => {
+    const { page, mistakes } = await openPage(serverOf());
+    await joined(page);
+    const said = await page.evaluate(() => {
+      const nameOf = (/** @type {any} */ control) => {
+        const label = control.labels?.[0]?.textContent ?? "";
+        return control.getAttribute("aria-label") ?? (label.trim() || control.textContent.trim());
       };
-      const groundOf = (/** @type {Element | null} */ element) => {
-        /** @type {{ rgb: number[], alpha: number }[]} */
-        const layers = [];
-        for (let at = element; at !== null; at = at.parentElement) {
-          layers.push(parts(getComputedStyle(at).backgroundColor));
-          if (layers[layers.length - 1].alpha === 1) break;
-        }
-        return layers.reduceRight(
-          (below, { rgb, alpha }) => below.map((value, index) => value + (rgb[index] - value) * alpha),
-          [0, 0, 0],
-        );
-      };
-      const light = (/** @type {number[]} */ rgb) => {
-        const [red, green, blue] = rgb.map((value) => {
-          const share = value / 255;
-          return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-        });
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-      };
-      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-      const faint = [];
-      let texts = 0;
-      while (walker.nextNode()) {
-        const { textContent, parentElement } = walker.currentNode;
-        if (textContent?.trim() === "" || parentElement === null || !parentElement.checkVisibility())
-          continue;
-        texts++;
-        const [one, two] = [
-          light(parts(getComputedStyle(parentElement).color).rgb),
-          light(groundOf(parentElement)),
-        ];
-        const contrast = (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
-        if (contrast < least) faint.push(`${contrast.toFixed(2)}: ${textContent}`);
-      }
-      return { texts, faint };
-    }, CONTRAST_MIN);
-    assert.ok(texts > 25, `${texts} texts`);
-    assert.deepEqual(faint, []);
-  }
-  await page.close();
-});
-
-test("every control is reached by the Tab key and shows that it has the focus", async () => {
-  const { page } = await openPage(server);
-  await joined(page);
-  const controls = await page.evaluate(() => {
-    const all = [...document.querySelectorAll("button, input, select, a[href], [tabindex='0']")];
-    // Of a group of radio buttons the chosen one is reached; arrow keys lead to the others.
-    return all.filter(
-      (each) =>
-        each.checkVisibility() &&
-        !(each instanceof HTMLInputElement && each.type === "radio" && !each.checked),
-    ).length;
-  });
-  const seen = new Set();
-  for (let presses = 0; presses < controls; presses++) {
-    await page.keyboard.press("Tab");
-    const focused = await page.evaluate(() => {
-      const element = /** @type {HTMLElement} */ (document.activeElement);
-      const shown = element.matches("input[type=radio]")
-        ? /** @type {Element} */ (element.nextElementSibling)
-        : element;
-      const { outlineStyle, outlineWidth } = getComputedStyle(shown);
+      const nameless = [...document.querySelectorAll("button, input, select, textarea, a, canvas")].filter(
+        (control) => nameOf(control) === "" && control.closest("[hidden]") === null,
+      );
       return {
-        what: element.id || element.outerHTML,
-        isMarked: outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 2,
+        title: document.title,
+        language: document.documentElement.lang,
+        viewport: document.querySelector("meta[name=viewport]")?.getAttribute("content"),
+        headings: [...document.querySelectorAll("h1")].length,
+        landmarks: document.querySelectorAll("main, header").length,
+        nameless: nameless.map(({ outerHTML }) => outerHTML),
+        ids: [...document.querySelectorAll("[id]")].map(({ id }) => id),
+        inline: document.querySelectorAll("[style], style, script:not([src])").length,
       };
     });
-    assert.ok(focused.isMarked, `${focused.what} shows no focus`);
-    seen.add(focused.what);
-  }
-  assert.equal(seen.size, controls);
-  await page.close();
-});
+    assert.deepEqual(
+      { ...said, ids: said.ids.length - new Set(said.ids).size },
+      {
+        title,
+        language: "en",
+        viewport: "width=device-width, initial-scale=1",
+        headings: 1,
+        landmarks: 2,
+        nameless: [],
+        ids: 0,
+        inline: 0,
+      },
+    );
+    assert.deepEqual(mistakes, []);
+    await page.close();
+  });
+
+  test(`all text of ${game} has a contrast of at least 4.5, before a curtain as well`, async () => {
+    const { page } = await openPage(serverOf());
+    await joined(page);
+    for (const isCurtain of [false, true]) {
+      if (isCurtain) await page.evaluate(() => document.getElementById("curtain")?.removeAttribute("hidden"));
+      const { texts, faint } = await page.evaluate((least) => {
+        const parts = (/** @type {string} */ colour) => {
+          const [red, green, blue, alpha = 1] = (colour.match(/[\d.]+/g) ?? []).map(Number);
+          return { rgb: [red, green, blue], alpha };
+        };
+        const groundOf = (/** @type {Element | null} */ element) => {
+          /** @type {{ rgb: number[], alpha: number }[]} */
+          const layers = [];
+          for (let at = element; at !== null; at = at.parentElement) {
+            layers.push(parts(getComputedStyle(at).backgroundColor));
+            if (layers[layers.length - 1].alpha === 1) break;
+          }
+          return layers.reduceRight(
+            (below, { rgb, alpha }) => below.map((value, index) => value + (rgb[index] - value) * alpha),
+            [0, 0, 0],
+          );
+        };
+        const light = (/** @type {number[]} */ rgb) => {
+          const [red, green, blue] = rgb.map((value) => {
+            const share = value / 255;
+            return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+          });
+          return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+        };
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        const faint = [];
+        let texts = 0;
+        while (walker.nextNode()) {
+          const { textContent, parentElement } = walker.currentNode;
+          if (textContent?.trim() === "" || parentElement === null || !parentElement.checkVisibility())
+            continue;
+          texts++;
+          const [one, two] = [
+            light(parts(getComputedStyle(parentElement).color).rgb),
+            light(groundOf(parentElement)),
+          ];
+          const contrast = (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
+          if (contrast < least) faint.push(`${contrast.toFixed(2)}: ${textContent}`);
+        }
+        return { texts, faint };
+      }, CONTRAST_MIN);
+      assert.ok(texts > 25, `${texts} texts`);
+      assert.deepEqual(faint, []);
+    }
+    await page.close();
+  });
+
+  test(`every control of ${game} is reached by the Tab key and shows that it has the focus`, async () => {
+    const { page } = await openPage(serverOf());
+    await joined(page);
+    const controls = await page.evaluate(() => {
+      const all = [...document.querySelectorAll("button, input, select, a[href], [tabindex='0']")];
+      // Of a group of radio buttons the chosen one is reached; arrow keys lead to the others.
+      return all.filter(
+        (each) =>
+          each.checkVisibility() &&
+          !each.matches(":disabled") &&
+          !(each instanceof HTMLInputElement && each.type === "radio" && !each.checked),
+      ).length;
+    });
+    const seen = new Set();
+    for (let presses = 0; presses < controls; presses++) {
+      await page.keyboard.press("Tab");
+      const focused = await page.evaluate(() => {
+        const element = /** @type {HTMLElement} */ (document.activeElement);
+        const shown = element.matches("input[type=radio]")
+          ? /** @type {Element} */ (element.nextElementSibling)
+          : element;
+        const { outlineStyle, outlineWidth } = getComputedStyle(shown);
+        return {
+          what: element.id || element.outerHTML,
+          isMarked: outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 2,
+        };
+      });
+      assert.ok(focused.isMarked, `${focused.what} shows no focus`);
+      seen.add(focused.what);
+    }
+    assert.equal(seen.size, controls);
+    await page.close();
+  });
+}
 
 test("the walker walks by keys while they are not for a slider, by touch, and leaps", async () => {
   const window = await newWindow({

@@ -64,7 +64,7 @@ export async function startTour(args) {
 }
 
 /**
- * Starts `netloom serve` with its default game on free ports.
+ * Starts `netloom serve` with the cubes on free ports.
  * @returns {Promise<Running>}
  */
 export async function startServe() {

@@ -11,10 +11,12 @@
 mod beams;
 pub mod seats;
 mod setup;
+mod trigger;
 
 use std::collections::BTreeSet;
 
 use netloom::prelude::*;
+use netloom::replica::server::input_queue::InputSource;
 use netloom::replica::server::rewind::{HitModel, HitPart, ModelId, PartId, PastView, Shape};
 use netloom::world_hash::{self, Recorder};
 
@@ -25,6 +27,7 @@ use crate::broadcast::{game, lobby, power_up, weapon};
 use crate::protocol::{Act, UNITS_PER_METRE, asks};
 use crate::rules::{Event, HEIGHT, Levels, Refused, SAFE_STEPS, SEATS, STEPS_PER_SECOND, State, WIDTH, bot};
 use seats::{Pilot, Seats};
+use trigger::Trigger;
 
 pub use setup::{BOTS, BOTS_MAX, LEVEL, Setup, SetupError};
 
@@ -51,6 +54,7 @@ struct Play {
     /// What each seat presses in this step, and what its player saw.
     pressed: [u8; SEATS],
     views: [Option<PastView>; SEATS],
+    triggers: [Trigger; SEATS],
     entities: EntityBroadcaster,
     level: LevelBroadcaster,
     /// Steps until everybody is back in the lobby, once it is over.
@@ -109,6 +113,7 @@ impl Game for Rtype {
             seats,
             pressed: [0; SEATS],
             views: [None; SEATS],
+            triggers: Default::default(),
             entities: EntityBroadcaster::new(self.silhouette),
             level: LevelBroadcaster::default(),
             over: None,
@@ -158,11 +163,16 @@ impl Game for Rtype {
         }
     }
 
-    /// Whatever is pressed is something that a hand can hold: what has no effect, for want of ammo or too early, is no mistake.
-    fn input(&mut self, _: &mut Room, player: PlayerId, command: &Command<Act>) -> Result<(), Rejected> {
+    /// Whatever is held is something that a hand can hold: what has no effect, for want of ammo or too early, is no mistake. Only who
+    /// presses as no hand can is refused.
+    fn input(&mut self, room: &mut Room, player: PlayerId, command: &Command<Act>) -> Result<(), Rejected> {
         if let Some(play) = &mut self.play
             && let Some(seat) = play.seats.flown_by(player)
         {
+            // What was made up let go of everything for a step, which no hand did.
+            if command.source == InputSource::Client {
+                play.triggers[seat].handle(command.input.buttons, room.now())?;
+            }
             (play.pressed[seat], play.views[seat]) = (command.input.buttons, command.view);
         }
         Ok(())

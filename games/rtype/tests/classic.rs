@@ -191,16 +191,16 @@ fn without_that_trust_the_bare_join_gets_three_bytes_and_nothing_after_them() {
 }
 
 #[test]
-fn a_fifth_player_is_told_that_it_is_full() {
+fn a_fifth_player_watches() {
     let hall = Hall::open(empty_level(), Setup { players_min: 4, ..Setup::default() }, DeskConfig::default());
     let mut players = [hall.join(), hall.join(), hall.join(), hall.join()];
     players[0].until("all have seats", |seen| seen.lobby.is_some_and(|lobby| lobby.players == 4));
     let mut fifth = hall.join();
-    fifth.until("it is full, or there is a place to watch from", |seen| {
-        seen.errors.iter().any(|error| error.code == ErrorCode::Full)
-            || seen.lobby.is_some_and(|lobby| lobby.players == 4)
-    });
-    assert!(fifth.seen.start.is_none());
+    fifth.say(ToServer::Ready);
+    fifth.until("the lobby is told", |seen| seen.lobby.is_some_and(|lobby| lobby.players == 4));
+    players.iter().for_each(|player| player.say(ToServer::Ready));
+    fifth.until("four ships fly", |seen| seen.of_kind(kind::PLAYER).len() == 4);
+    assert!(fifth.seen.start.is_none() && fifth.seen.info.is_none(), "none of them is its own");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Field, empty_level, level};
+use netloom::prelude::Micros;
 use netloom::replica::client::predict::SpawnKey;
 use netloom::session::client::Called;
 use netloom_rtype::game::Setup;
@@ -122,4 +123,25 @@ fn who_asks_faster_than_a_hand_can_is_told_so() {
     field.players[0].client.call(asks::LAG_COMPENSATION, &(true,)).unwrap();
     field.run(1);
     assert_eq!(field.players[0].refusals.len(), 5, "later it is no offence");
+}
+
+#[test]
+fn a_program_that_presses_as_no_hand_can_is_told_so_and_whoever_holds_the_button_is_not() {
+    let mut field = Field::new(empty_level(), Setup::default());
+    field.play(&["Ada", "Turbo"]);
+    field.players[0].buttons = buttons::SHOOT;
+    let mut is_down = false;
+    let until = field.now + Micros::from_secs(3);
+    while field.now < until {
+        field.frame_with(|player| match player.buttons {
+            0 => {
+                is_down = !is_down;
+                if is_down { buttons::SHOOT } else { 0 }
+            }
+            held => held,
+        });
+    }
+    assert_eq!(field.players[0].refusals, [""; 0]);
+    let refused = &field.players[1].refusals;
+    assert!(refused.len() > 5 && refused.iter().all(|reason| reason == "too many actions"), "{refused:?}");
 }

@@ -8,7 +8,8 @@ import { SEATS, STEPS_PER_SECOND } from "/rtype/rules/constants.js";
 import { Phase } from "/rtype/rules/kinds.js";
 
 /** @typedef {import("/rtype/cast.js").Cast} Cast */
-/** @typedef {import("/rtype/rules/index.js").State} State */
+/** @typedef {import("/rtype/rules/state.js").State} State */
+/** @typedef {import("/rtype/rules/levels.js").Levels} Levels */
 
 const LEVELS = ["1_outer_belt", "2_the_gate", "3_the_deep"];
 const SHIPS = 3;
@@ -21,9 +22,13 @@ const OVER_STEPS = 240;
 export class Demo {
   #cast;
   #effects;
-  /** @type {typeof import("/rtype/rules/index.js") | null} */
-  #rules = null;
-  /** @type {import("/rtype/rules/index.js").Levels | null} */
+  /** @type {typeof import("/rtype/rules/bot.js") | null} */
+  #bot = null;
+  /** @type {(level: number, seed: number) => State} */
+  #newState = () => {
+    throw new Error("the rules are not here yet");
+  };
+  /** @type {Levels | null} */
   #levels = null;
   /** @type {State | null} */
   #state = null;
@@ -45,15 +50,16 @@ export class Demo {
   }
 
   async #load() {
-    const rules = await import("/rtype/rules/index.js");
-    const files = await Promise.all(
-      LEVELS.map(async (name) => {
-        const answer = await fetch(`/rtype/levels/${name}.json`);
-        return rules.Levels.parse(`${name}.json`, await answer.text());
-      }),
-    );
-    this.#levels = new rules.Levels(files);
-    this.#rules = rules;
+    const [{ State }, { Levels }, bot, ...files] = await Promise.all([
+      import("/rtype/rules/state.js"),
+      import("/rtype/rules/levels.js"),
+      import("/rtype/rules/bot.js"),
+      ...LEVELS.map(async (name) => (await fetch(`/rtype/levels/${name}.json`)).text()),
+    ]);
+    const levels = new Levels(files.map((text, index) => Levels.parse(`${LEVELS[index]}.json`, text)));
+    this.#newState = (level, seed) => new State(levels, level, seed);
+    this.#levels = levels;
+    this.#bot = bot;
   }
 
   /** Steps that are due, and everybody as they are then. */
@@ -66,10 +72,9 @@ export class Demo {
   }
 
   #step() {
-    if (this.#rules === null || this.#levels === null) return;
-    if (this.#state === null || this.#overSteps > OVER_STEPS) this.#begin(this.#rules, this.#levels);
-    const state = /** @type {State} */ (this.#state);
-    for (let seat = 0; seat < SEATS; seat++) this.#buttons[seat] = this.#rules.bot.buttons(state, seat);
+    if (this.#bot === null || this.#levels === null) return;
+    const state = this.#state === null || this.#overSteps > OVER_STEPS ? this.#begin() : this.#state;
+    for (let seat = 0; seat < SEATS; seat++) this.#buttons[seat] = this.#bot.buttons(state, seat);
     state.advance(this.#levels, this.#buttons);
     for (const event of state.events) {
       if (event.type !== "Beam") continue;
@@ -80,15 +85,14 @@ export class Demo {
     if (state.phase === Phase.Lost || state.phase === Phase.Won) this.#overSteps++;
   }
 
-  /**
-   * @param {typeof import("/rtype/rules/index.js")} rules
-   * @param {import("/rtype/rules/index.js").Levels} levels
-   */
-  #begin(rules, levels) {
-    this.#state = new rules.State(levels, 1 + (this.#games % LEVELS.length), Date.now() & 0xffff);
-    for (let seat = 0; seat < SHIPS; seat++) this.#state.addShip(seat);
+  /** The next game: another level, and no two alike. */
+  #begin() {
+    const state = this.#newState(1 + (this.#games % LEVELS.length), Date.now() & 0xffff);
+    for (let seat = 0; seat < SHIPS; seat++) state.addShip(seat);
+    this.#state = state;
     this.#games++;
     this.#overSteps = 0;
+    return state;
   }
 
   /** @param {State} state */

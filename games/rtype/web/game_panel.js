@@ -147,7 +147,6 @@ export class GamePanel {
     // There is nothing left to use it for.
     this.#offers.clear();
     this.#setOver(true);
-    element("again", HTMLButtonElement).focus({ preventScroll: true });
   }
 
   /** @param {Record<string, any> | null} own */

@@ -60,9 +60,15 @@ export class LobbyPanel {
     });
   }
 
-  /** The lobby of a client that is here; null if there is none. */
+  /** The lobby of a client that is here, or will be again; null if there is none. */
   get #state() {
-    return this.#client?.state === "connected" ? this.#client.lobby.state : null;
+    const isHere = this.#client?.state === "connected" || this.#client?.state === "reconnecting";
+    return isHere ? (this.#client?.lobby.state ?? null) : null;
+  }
+
+  /** What somebody is called; empty if nobody knows. @param {number} player */
+  nameOf(player) {
+    return this.#state?.members.find((member) => member.player === player)?.name ?? "";
   }
 
   get #own() {

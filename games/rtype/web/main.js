@@ -17,7 +17,6 @@ import { Cast } from "/rtype/cast.js";
 import { Controls } from "/rtype/controls.js";
 import { Demo } from "/rtype/demo.js";
 import { View } from "/rtype/draw/view.js";
-import { FrameLog } from "/rtype/frame_log.js";
 import { GamePanel } from "/rtype/game_panel.js";
 import { LobbyPanel } from "/rtype/lobby.js";
 import { NetSource } from "/rtype/net_source.js";
@@ -45,13 +44,13 @@ const toggles = new Toggles(source, view);
 const graphs = new Graphs(element("graphs", HTMLDivElement));
 const lab = new LabPanel(session, wishes);
 const frames = new FrameTimes();
-const log = wishes.has("log") ? new FrameLog() : null;
+const log = wishes.has("log") ? new (await import("/rtype/frame_log.js")).FrameLog() : null;
 const parts = [source, lobby, game, toggles, graphs, lab, new Chat(), ...(log === null ? [] : [log])];
 
 controls.onChoice = (/** @type {number} */ choice) => game.choose(choice);
 controls.onStart = () => game.start();
 source.onBeam = (/** @type {number} */ step) => log?.note("fired", { step });
-view.nameOf = (/** @type {number} */ pilot) => session.client?.players.get(pilot)?.name ?? "";
+view.nameOf = (/** @type {number} */ pilot) => lobby.nameOf(pilot);
 view.stickOf = () => controls.stick;
 lobby.onStarted = () => field.focus({ preventScroll: true });
 

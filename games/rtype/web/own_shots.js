@@ -14,6 +14,7 @@
 import { PredictedSpawns } from "/netloom/index.js";
 import { UNITS_PER_METRE } from "/rtype/protocol.js";
 import { WIDTH } from "/rtype/rules/constants.js";
+import { ShotKind } from "/rtype/rules/kinds.js";
 
 /** @typedef {import("/netloom/index.js").Client} Client */
 /** @typedef {import("/netloom/index.js").NetObject} NetObject */
@@ -35,6 +36,7 @@ const OUTSIDE = 60;
  * @property {number} vx units a step
  * @property {number} vy
  * @property {number} step in which it was fired
+ * @property {number} shownX how far it was shown to have got: it waits rather than goes back
  * @property {NetObject | null} object the server's, when it is here
  */
 
@@ -68,7 +70,7 @@ export class OwnShots {
    */
   fire(player, step, seat, launches) {
     launches.forEach(({ kind, x, y, vx, vy }, index) => {
-      const shot = { id: --this.#lastId, kind, seat, x, y, vx, vy, step, object: null };
+      const shot = { id: --this.#lastId, kind, seat, x, y, vx, vy, step, shownX: x, object: null };
       if (this.#spawns.spawn(player, step, index, shot) !== null) this.#shots.add(shot);
     });
   }
@@ -121,11 +123,17 @@ export class OwnShots {
     const lag = Math.max(0, lagSteps);
     const change = Math.max(CHANGE_STEPS_MIN, LAGS * lag);
     const flown = age - lag * smooth(age / change);
-    const [x, y] = [shot.x + shot.vx * flown, shot.y + shot.vy * flown];
-    if (shot.object === null) return [x, y];
-    const share = smooth((age - lag) / (change - lag));
-    const [serverX, serverY] = shot.object.position;
-    return [x + (serverX * UNITS_PER_METRE - x) * share, y + (serverY * UNITS_PER_METRE - y) * share];
+    let [x, y] = [shot.x + shot.vx * flown, shot.y + shot.vy * flown];
+    if (shot.object !== null) {
+      const share = smooth((age - lag) / (change - lag));
+      const [serverX, serverY] = shot.object.position;
+      x += (serverX * UNITS_PER_METRE - x) * share;
+      y += (serverY * UNITS_PER_METRE - y) * share;
+    }
+    // A lag that grows would pull it back; what seeks may turn around by itself.
+    if (shot.kind !== ShotKind.Seeker) x = Math.max(x, shot.shownX);
+    shot.shownX = x;
+    return [x, y];
   }
 }
 

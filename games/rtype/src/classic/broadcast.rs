@@ -60,7 +60,7 @@ impl Broadcasters {
         self.lobby.broadcast_status(frame, scene.lobby, sink);
         self.game.broadcast_start(frame, scene.start, sink);
         self.game.broadcast_game_over(frame, scene.over, sink);
-        if scene.start.is_none() {
+        if !scene.is_playing() {
             *self = Broadcasters {
                 lobby: std::mem::take(&mut self.lobby),
                 game: std::mem::take(&mut self.game),
@@ -129,16 +129,24 @@ mod tests {
         };
         let level = Some(LevelInfo { level: 1, elapsed_ms: 0 });
         let waiting = Scene { lobby: Some(lobby), level, ..Scene::default() };
-        let playing = Scene { start: Some(GameStart { your_id: 7 }), ..waiting.clone() };
+        let watching =
+            Scene { lobby: Some(LobbyStatus { phase: LobbyPhase::Playing, ..lobby }), ..waiting.clone() };
+        let playing = Scene { start: Some(GameStart { your_id: 7 }), ..watching.clone() };
         let mut told = |frame, scene: &Scene| {
             let mut heard = Heard::default();
             broadcasters.broadcast(frame, scene, &mut heard);
             heard.messages.iter().map(ToClient::opcode).collect::<Vec<_>>()
         };
         assert_eq!(told(0, &waiting), [opcode::LOBBY_STATUS]);
-        assert_eq!(told(1, &playing), [opcode::GAME_START, opcode::LEVEL_INFO]);
+        assert_eq!(told(1, &playing), [opcode::LOBBY_STATUS, opcode::GAME_START, opcode::LEVEL_INFO]);
         assert!(told(2, &playing).is_empty());
-        assert!(told(3, &waiting).is_empty());
-        assert_eq!(told(4, &playing), [opcode::GAME_START, opcode::LEVEL_INFO]);
+        assert_eq!(told(3, &waiting), [opcode::LOBBY_STATUS]);
+        assert_eq!(told(4, &playing), [opcode::LOBBY_STATUS, opcode::GAME_START, opcode::LEVEL_INFO]);
+        assert_eq!(told(5, &waiting), [opcode::LOBBY_STATUS]);
+        assert_eq!(
+            told(6, &watching),
+            [opcode::LOBBY_STATUS, opcode::LEVEL_INFO],
+            "who has no seat sees it, too"
+        );
     }
 }

@@ -25,10 +25,9 @@ use netloom::transport::PeerAddress;
 use netloom::wire::Micros;
 
 use super::codec::{
-    Choice, ErrorCode, ErrorMessage, Join, PlayerInput, Request, RequestError, ToClient, ToServer, VERSION,
-    encode_entity_positions, opcode,
+    Choice, Cookie, ENTITIES_PER_DATAGRAM_MAX, EntityPosition, ErrorCode, ErrorMessage, Join, PlayerInput,
+    Request, RequestError, ToClient, ToServer, Token, VERSION, encode_entity_positions, opcode,
 };
-use super::codec::{ENTITIES_PER_DATAGRAM_MAX, EntityPosition};
 use cookies::Cookies;
 use outbox::Outbox;
 use session::Session;
@@ -222,11 +221,7 @@ impl Desk {
         }
     }
 
-    fn challenge(
-        &mut self,
-        to: SocketAddr,
-        cookie: Option<super::codec::Cookie>,
-    ) -> Option<(ClientId, Said)> {
+    fn challenge(&mut self, to: SocketAddr, cookie: Option<Cookie>) -> Option<(ClientId, Said)> {
         self.counters.challenged += 1;
         self.outbox.push(to, &ToClient::Challenge(cookie));
         None
@@ -239,12 +234,7 @@ impl Desk {
     }
 
     /// A session for an address that is proven, or vouched for.
-    fn open(
-        &mut self,
-        now: Micros,
-        address: SocketAddr,
-        token: Option<super::codec::Token>,
-    ) -> Option<(ClientId, Said)> {
+    fn open(&mut self, now: Micros, address: SocketAddr, token: Option<Token>) -> Option<(ClientId, Said)> {
         // Whoever was here with a token and comes without one is somebody else with the same address.
         let is_known = self.sessions.iter().any(|session| session.address == address);
         let network = PeerAddress::from(address).network();
@@ -345,6 +335,12 @@ impl Desk {
         self.sessions.retain(|session| session.id != client);
     }
 
+    /// Tells everybody that their sessions are over, and forgets them.
+    pub fn end_all(&mut self, code: ErrorCode) {
+        self.broadcast_to_all_clients(&ToClient::Error(ErrorMessage { code, opcode: 0 }));
+        self.sessions.clear();
+    }
+
     /// Tells a client that something it asked for does not go.
     pub fn refuse_request(&mut self, now: Micros, client: ClientId, opcode: u8) {
         let session = self.sessions.iter_mut().find(|session| session.id == client);
@@ -359,11 +355,6 @@ impl Desk {
     /// How many sessions there are.
     pub fn client_count(&self) -> usize {
         self.sessions.len()
-    }
-
-    /// Whose sessions.
-    pub fn clients(&self) -> impl Iterator<Item = ClientId> + '_ {
-        self.sessions.iter().map(|session| session.id)
     }
 
     /// Where a client is.

@@ -118,8 +118,8 @@ impl<P: Pilot, H: FnMut(ClientId) -> Option<P>> Gateway<P, H> {
 
     /// Tells everybody that it is over. Go on with frames until [`is_empty`](Gateway::is_empty).
     pub fn stop(&mut self) {
-        while let Some(player) = self.players.first() {
-            self.desk.end(player.client, ErrorCode::Ended);
+        self.desk.end_all(ErrorCode::Ended);
+        while !self.players.is_empty() {
             self.dismiss(0);
         }
     }
@@ -146,11 +146,6 @@ impl<P: Pilot, H: FnMut(ClientId) -> Option<P>> Gateway<P, H> {
     /// How many clients there are.
     pub fn client_count(&self) -> usize {
         self.desk.client_count()
-    }
-
-    /// The sessions, to say something to one of them or to all.
-    pub fn desk_mut(&mut self) -> &mut Desk {
-        &mut self.desk
     }
 
     /// What became of the datagrams.

@@ -1,8 +1,8 @@
 //! What a player sees at a moment, in the terms of the classic protocol.
 
 use super::codec::{
-    BossSpawned, EntityPosition, GameInfo, GameOver, GameStart, LevelInfo, LobbyStatus, PowerupSpawned,
-    PowerupStatus, WeaponConfirm, WeaponOffer,
+    BossSpawned, EntityPosition, GameInfo, GameOver, GameStart, LevelInfo, LobbyPhase, LobbyStatus,
+    PowerupSpawned, PowerupStatus, WeaponConfirm, WeaponOffer,
 };
 
 /// What a player sees. Everything is a state: the [broadcasters](super::broadcast) find out what is new.
@@ -33,6 +33,11 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// Whether a game runs, with a seat for the player or without.
+    pub fn is_playing(&self) -> bool {
+        self.lobby.is_some_and(|lobby| lobby.phase == LobbyPhase::Playing)
+    }
+
     /// The game is over: nothing of it is left.
     pub fn clear_game(&mut self) {
         let lobby = self.lobby.take();

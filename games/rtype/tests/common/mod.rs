@@ -207,6 +207,7 @@ impl Field {
                     ClientEvent::CallRefused { reason, text, .. } => {
                         player.refusals.push(format!("{reason}: {text}"));
                     }
+                    ClientEvent::Rejected { reason, .. } => player.refusals.push(reason.to_string()),
                     ClientEvent::Notice { text, .. } => player.notices.push(text),
                     _ => {}
                 }

@@ -1,6 +1,7 @@
 //! Games played by chance: that they repeat, that they keep within bounds, and that they are what was recorded.
 //!
-//! `vectors/rules.json` is what every implementation of the rules is held to. If the rules, the levels or the bots changed on purpose:
+//! `vectors/rules.json` is what every implementation of the rules is held to, in every step of each game: a difference that
+//! is gone a step later, as in the mood of a turret, is one that players see. If the rules, the levels or the bots changed on purpose:
 //! `NETLOOM_RECORD=1 cargo test -p netloom-rtype --test rules recorded`.
 
 use std::collections::BTreeSet;
@@ -22,36 +23,40 @@ fn recorded_logs() -> Vec<(u32, u32)> {
 /// Seeds whose games go through bosses, every weapon and every phase.
 const LONG: [u32; 3] = [1_448, 1_217, 1_010];
 
-fn hashes(levels: &Levels, seed: u32, steps: u32) -> Vec<u32> {
+/// What all states up to every 250th come to.
+fn digests(levels: &Levels, seed: u32, steps: u32) -> Vec<u32> {
     let mut log = Log::new(levels, seed);
-    let mut hashes = Vec::new();
+    let mut digest = 0x811c_9dc5_u32;
+    let mut digests = Vec::new();
     for step in 1..=steps {
         log.step(levels);
+        digest = (digest ^ log.state.hash()).wrapping_mul(0x0100_0193);
         if step % EVERY == 0 || step == steps {
-            hashes.push(log.state.hash());
+            digests.push(digest);
         }
     }
-    hashes
+    digests
 }
 
 fn render() -> String {
     let levels = Levels::embedded();
     let mut text = String::from("{\n");
-    text += "  \"about\": \"The hash of the state of games played by chance, after every 250 steps. Levels: games/rtype/levels.\",\n";
+    text += "  \"about\": \"Games played by chance, in the levels of games/rtype/levels. From 2166136261 on, each step makes the digest \
+             (digest xor hash of the state) times 16777619, modulo 2^32; here are those after every 250 steps.\",\n";
     let _ = writeln!(text, "  \"every\": {EVERY},\n  \"logs\": [");
     let logs = recorded_logs();
     for (index, &(seed, steps)) in logs.iter().enumerate() {
         let comma = if index + 1 < logs.len() { "," } else { "" };
-        let hashes: Vec<String> = hashes(&levels, seed, steps).iter().map(u32::to_string).collect();
-        let hashes = hashes.join(", ");
+        let digests: Vec<String> = digests(&levels, seed, steps).iter().map(u32::to_string).collect();
+        let digests = digests.join(", ");
         let _ =
-            writeln!(text, "    {{ \"seed\": {seed}, \"steps\": {steps}, \"hashes\": [{hashes}] }}{comma}");
+            writeln!(text, "    {{ \"seed\": {seed}, \"steps\": {steps}, \"digests\": [{digests}] }}{comma}");
     }
     text + "  ]\n}\n"
 }
 
 #[test]
-fn recorded_hashes_are_those_of_the_rules() {
+fn recorded_digests_are_those_of_the_rules() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/rules.json");
     let rendered = render();
     if std::env::var_os("NETLOOM_RECORD").is_some() {
@@ -110,9 +115,9 @@ fn recorded_logs_see_everything_that_there_is() {
 #[test]
 fn the_same_seed_is_the_same_game_and_another_is_another() {
     let levels = Levels::embedded();
-    let all: Vec<Vec<u32>> = (0..20).map(|seed| hashes(&levels, seed, 500)).collect();
+    let all: Vec<Vec<u32>> = (0..20).map(|seed| digests(&levels, seed, 500)).collect();
     for (seed, first) in all.iter().enumerate() {
-        assert_eq!(&hashes(&levels, seed as u32, 500), first);
+        assert_eq!(&digests(&levels, seed as u32, 500), first);
     }
     let different: BTreeSet<&Vec<u32>> = all.iter().collect();
     assert_eq!(different.len(), 20);

@@ -23,8 +23,6 @@ const NAME_SCALE_MIN = 0.3;
 /** A longer frame was no frame: the tab was asleep. */
 const FRAME_MS_MAX = 100;
 const SPLIT_GAP = 6;
-/** On screens that are touched and higher than wide, thumbs need what is below the field. */
-const TALL = 1.1;
 
 /**
  * Where the field is on the canvas, in CSS pixels.
@@ -80,7 +78,8 @@ export class View {
   /** @returns {Pane[]} */
   #panes() {
     const { width, height } = this.#canvas;
-    if (!this.isSplit) return [fitted(0, 0, width, height)];
+    // On screens that are higher than wide, thumbs need what is below the field.
+    if (!this.isSplit) return [fitted(0, 0, width, height, height > width ? 0 : 0.5)];
     if (height > width) {
       const half = (height - SPLIT_GAP) / 2;
       return [fitted(0, 0, width, half), fitted(0, half + SPLIT_GAP, width, half)];
@@ -155,18 +154,17 @@ export class View {
 }
 
 /**
- * As large as it fits, in the middle; at the top where there is much more height than that.
+ * As large as it fits.
  * @param {number} x
  * @param {number} y
  * @param {number} width
  * @param {number} height
+ * @param {number} [share] of what is left of the height that is above it
  * @returns {Pane}
  */
-function fitted(x, y, width, height) {
+function fitted(x, y, width, height, share = 0.5) {
   const scale = Math.min(width / WIDTH, height / HEIGHT);
-  const isTall = height > width * TALL;
-  const below = isTall ? 0 : (height - HEIGHT * scale) / 2;
-  return { x: x + (width - WIDTH * scale) / 2, y: y + below, scale };
+  return { x: x + (width - WIDTH * scale) / 2, y: y + (height - HEIGHT * scale) * share, scale };
 }
 
 /**

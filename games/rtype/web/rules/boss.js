@@ -2,14 +2,12 @@
  * Bosses: what they do, mood by mood.
  *
  * Each attack is announced by a mood of its own, in which the boss holds still or lines up and does nothing
- * else: whoever watches has about a second to get out of the way. Below half of its health a boss calls for
- * help as well.
+ * else: whoever watches has a second to get out of the way. Below half of its health a boss calls for help as
+ * well.
  *
  * ```text
- *   Warden      arrives → volleys → gathers → fans ─→ volleys …
- *                                    (below half:) calls ┘
- *   Leviathan   arrives → spiral → lines up → charges → returns ─→ spiral …
- *                                              (below half:) calls ┘
+ *   Warden      arrives → volleys → gathers → fans → (below half: calls) → volleys …
+ *   Leviathan   arrives → spiral → lines up → charges → returns → (below half: calls) → spiral …
  * ```
  */
 

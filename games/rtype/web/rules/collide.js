@@ -43,6 +43,22 @@ export function beamCrosses(from, to, y, kind, enemyX, enemyY) {
 }
 
 /**
+ * Where a beam ends that would go from `from` to `end` at a height of `y`, with debris of that half width
+ * there.
+ * @param {number} from
+ * @param {number} end
+ * @param {number} y
+ * @param {number} half
+ * @param {number} debrisX
+ * @param {number} debrisY
+ */
+export function beamStops(from, end, y, half, debrisX, debrisY) {
+  const left = debrisX - half;
+  const stops = Math.abs(debrisY - y) <= half && debrisX + half >= from && left < end;
+  return stops ? Math.max(left, from) : end;
+}
+
+/**
  * How far a beam from there gets: to the nearest debris, else to the right edge.
  * @param {State} state
  * @param {number} from
@@ -51,9 +67,7 @@ export function beamCrosses(from, to, y, kind, enemyX, enemyY) {
 export function beamEnd(state, from, y) {
   let end = WIDTH;
   for (const debris of state.debris) {
-    const half = debrisHalf(debris);
-    const left = debris.x - half;
-    if (Math.abs(debris.y - y) <= half && debris.x + half >= from && left < end) end = Math.max(left, from);
+    end = beamStops(from, end, y, debrisHalf(debris), debris.x, debris.y);
   }
   return end;
 }

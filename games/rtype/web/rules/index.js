@@ -28,11 +28,11 @@ export {
   MOOD_STEADY,
   MOOD_WORST,
 } from "./boss.js";
-export { beamCrosses } from "./collide.js";
+export { beamCrosses, beamStops } from "./collide.js";
 export * from "./constants.js";
 export { Enemy, MOOD_CALM, MOOD_RUSH, MOOD_WARNING, isBoss, traits } from "./enemy.js";
 export * from "./kinds.js";
-export { LEVELS_MAX, Level, LevelError, Levels, Spawn } from "./levels.js";
+export { LEVELS_MAX, Level, LevelError, Levels, SPAWNS_MAX, Spawn, WAVES_MAX } from "./levels.js";
 export { Log } from "./log.js";
 export { OFFER_STEPS, POWERS, Refused, WEAPONS } from "./offers.js";
 export * from "./ship.js";

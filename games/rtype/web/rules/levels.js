@@ -25,9 +25,9 @@ import { clamp } from "./math.js";
 /** Levels of a game. */
 export const LEVELS_MAX = 32;
 /** Waves of a level. */
-const WAVES_MAX = 64;
+export const WAVES_MAX = 64;
 /** Spawns of a wave. */
-const SPAWNS_MAX = 16;
+export const SPAWNS_MAX = 16;
 /** Where enemies come from unless a level says otherwise: out of sight, by the right edge. */
 export const SPAWN_X = WIDTH + 60;
 /** How near to the upper and lower edges enemies come into the field. */

@@ -67,14 +67,7 @@ export const Refused = Object.freeze({
  * @param {number} choice
  */
 export function choosePower(state, seat, offer, choice) {
-  const ship = state.ships[seat] ?? null;
-  if (ship === null) return Refused.NoShip;
-  const refused = whyNot(ship.offers.power, offer, choice);
-  if (refused !== null || ship.offers.power === null) return refused;
-  const power = ship.offers.power.choices[choice];
-  ship.offers.power = null;
-  givePower(state, seat, power);
-  return null;
+  return choose("power", givePower, state, seat, offer, choice);
 }
 
 /**
@@ -85,20 +78,27 @@ export function choosePower(state, seat, offer, choice) {
  * @param {number} choice
  */
 export function chooseWeapon(state, seat, offer, choice) {
-  const ship = state.ships[seat] ?? null;
-  if (ship === null) return Refused.NoShip;
-  const refused = whyNot(ship.offers.weapon, offer, choice);
-  if (refused !== null || ship.offers.weapon === null) return refused;
-  const weapon = ship.offers.weapon.choices[choice];
-  ship.offers.weapon = null;
-  giveWeapon(state, seat, weapon);
-  return null;
+  return choose("weapon", giveWeapon, state, seat, offer, choice);
 }
 
-/** @param {Offer | null} open @param {number} offer @param {number} choice */
-function whyNot(open, offer, choice) {
+/**
+ * @param {"power" | "weapon"} kind
+ * @param {(state: State, seat: number, chosen: number) => void} give
+ * @param {State} state
+ * @param {number} seat
+ * @param {number} offer
+ * @param {number} choice
+ */
+function choose(kind, give, state, seat, offer, choice) {
+  const ship = state.ships[seat] ?? null;
+  if (ship === null) return Refused.NoShip;
+  const open = ship.offers[kind];
   if (open === null || open.id !== offer) return Refused.NoSuchOffer;
-  return open.choices[choice] === undefined ? Refused.NoSuchChoice : null;
+  const chosen = open.choices[choice];
+  if (chosen === undefined) return Refused.NoSuchChoice;
+  ship.offers[kind] = null;
+  give(state, seat, chosen);
+  return null;
 }
 
 /** @param {State} state @param {number} seat @param {number} power */

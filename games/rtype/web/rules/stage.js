@@ -23,10 +23,7 @@ import { isEnemys } from "./shot.js";
 
 /** Steps between the end of a level and the next. */
 export const CLEARED_STEPS = 300;
-/**
- * Steps after its waves were over when a level ends though there are enemies left: none is to wait for for
- * ever.
- */
+/** Steps after which a level whose waves are over goes on though there are enemies left. */
 const STRAGGLER_STEPS = 1200;
 /** Points for the end of a level, for each ship that is not out, times the level. */
 const CLEARED_POINTS = 1000;

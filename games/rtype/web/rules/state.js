@@ -2,8 +2,8 @@
  * A game between two steps, and what a step is.
  *
  * ```text
- *   step:  level sends ─▶ shots fly ─▶ enemies move and fire ─▶ capsules, debris
- *            ─▶ ships fly and fire ─▶ what touches ─▶ offers ─▶ what is next
+ *   a step:  the level sends what is due ─▶ shots fly ─▶ enemies move and fire ─▶ capsules and debris drift
+ *            ─▶ ships fly and fire ─▶ what touches, touches ─▶ offers run out ─▶ boss, next level, end
  * ```
  *
  * What comes into being in a step is there at its end, and moves from the next one on. A beam is only

@@ -22,7 +22,22 @@ test("a good file is what it says, and what it does not say is as usual", () => 
     [220, 310, 400, 490, 580],
   );
   const [turret] = level.waves[1].spawns;
-  assert.deepEqual([turret.count, turret.formation, turret.x, turret.y], [1, "line", 1660, 450]);
+  assert.deepEqual(
+    { ...turret },
+    {
+      kind: EnemyKind.Turret,
+      count: 1,
+      afterSteps: 0,
+      everySteps: 20,
+      formation: "line",
+      x: 1660,
+      y: 450,
+      spread: 80,
+      speed: 0,
+      fireEverySteps: 0,
+      capsule: false,
+    },
+  );
 });
 
 test("what is wrong is told with file and field, in the words of the server", () => {

@@ -107,6 +107,19 @@ test("an offer without an answer takes its first choice", () => {
   assert.equal(ship.pilotage.weaponLevel, 2);
 });
 
+test("offers that nobody answers wait, nine at most", () => {
+  const state = gameOf(emptyLevel(), 0);
+  for (let count = 0; count < 100; count++) {
+    const enemy = state.addEnemy(EnemyKind.Leviathan, 1500, 100);
+    assert.ok(enemy !== null);
+    while (state.strike(0, enemy.id));
+  }
+  const { offers, score } = shipOf(state, 0);
+  assert.equal(score, 1_000_000);
+  // The 27th is at 2,500 times 27 times 28 / 2.
+  assert.deepEqual([offers.marks, offers.owed], [27, 9]);
+});
+
 test("what is over a limit does not come", () => {
   const group = { kind: "turret", count: 64, formation: "column", speed: 1, fire_every_steps: 1 };
   const waves = [{ at_seconds: 0, spawns: [group, group] }];

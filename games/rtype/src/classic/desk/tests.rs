@@ -1,5 +1,5 @@
 use super::*;
-use crate::classic::codec::{DATAGRAM_BYTES_MAX, FromServer, Token};
+use crate::classic::codec::{DATAGRAM_BYTES_MAX, FromServer};
 
 const HOME: &str = "192.0.2.7:4000";
 const VICTIM: &str = "198.51.100.9:53";

@@ -27,13 +27,13 @@ const OBJECT_IDS: u32 = 0x8000_0000;
 pub fn refresh(client: &Client<Act>, tracks: &mut Tracks, scene: &mut Scene) {
     let (Some(player), Some(lobby)) = (client.player(), client.lobby_state()) else { return };
     scene.lobby = Some(status(lobby, player));
-    let is_seated = lobby.member(player).is_some_and(|member| member.role == Role::Player);
-    if lobby.phase != Hall::Playing || !is_seated {
+    if !scene.is_playing() {
         // The end is said until the lobby is back, which is now.
         scene.clear_game();
         return tracks.clear();
     }
-    scene.start = Some(GameStart { your_id: id_of(player) });
+    let is_seated = lobby.member(player).is_some_and(|member| member.role == Role::Player);
+    scene.start = is_seated.then_some(GameStart { your_id: id_of(player) });
     let stage = client.all::<Stage>().next().map(|(_, stage)| stage);
     let elapsed = |stage: &Stage| u32::from(stage.seconds) * 1_000;
     scene.level = stage.as_ref().map(|stage| LevelInfo { level: stage.level, elapsed_ms: elapsed(stage) });
