@@ -78,11 +78,12 @@ export async function serve({ game = "cubes", args = anywhere(), more = [], sett
  * Players who wander about until they are stopped.
  * @param {Served} server
  * @param {number} count
+ * @param {string} [game]
  * @returns {{ stop: () => Promise<void> }}
  */
-export function sendBots({ address }, count) {
+export function sendBots({ address }, count, game = "cubes") {
   if (PROGRAM === undefined) throw new Error("build the server first: cargo build -p netloom-cli");
-  const args = ["bots", address, "--game", "cubes", "--count", String(count), "--duration", "600", "--json"];
+  const args = ["bots", address, "--game", game, "--count", String(count), "--duration", "600", "--json"];
   const bots = spawn(PROGRAM, args, { stdio: "ignore" });
   const ended = once(bots, "exit");
   return {
