@@ -15,9 +15,9 @@ mod writes;
 
 use std::collections::BTreeMap;
 
+use netloom_replica::ClassId;
 use netloom_replica::SettingError;
 use netloom_replica::server::rewind::RewindError;
-use netloom_replica::ClassId;
 use netloom_replica::server::{ClassTraffic, ReplicaServer, Rewind, RewindConfig};
 use netloom_replica::world::{ObjectIndex, Spawn, World, WorldConfig, WorldError};
 use netloom_wire::{Micros, ObjectId, Tick};
