@@ -54,7 +54,10 @@ function rows(page) {
 function shows(page, least) {
   return eventually(
     () => rows(page),
-    (all) => all.length >= least && all.every(([, , , , ping]) => /^[\d.]+ m?s$/.test(ping) && ping !== "0.00 ms"),
+    (all) => {
+      const isMeasured = (/** @type {string} */ ping) => /^[\d.]+ m?s$/.test(ping) && ping !== "0.00 ms";
+      return all.length >= least && all.every(([, , , , ping]) => isMeasured(ping));
+    },
     "players with a round trip",
   );
 }
@@ -233,7 +236,7 @@ test("other names of this machine, proxies and pages of other sites are refused"
   await page.context().close();
 });
 
-test("it fits phones and large screens, has names for every control, and stands still when asked to", async () => {
+test("it fits phones and large screens, and has names for every control", async () => {
   for (const [width, height] of [
     [390, 844],
     [1_024, 768],
@@ -256,7 +259,8 @@ test("it fits phones and large screens, has names for every control, and stands 
         inline: document.querySelectorAll("[style], style, script:not([src])").length,
       };
     });
-    assert.deepEqual({ ...said, wide: said.wide <= width }, { wide: true, nameless: [], doubled: 0, inline: 0 });
+    assert.ok(said.wide <= width, `${said.wide} pixels wide`);
+    assert.deepEqual({ ...said, wide: 0 }, { wide: 0, nameless: [], doubled: 0, inline: 0 });
     await shoot(page, `dashboard-${width}`);
     assert.deepEqual(mistakes, []);
     await page.context().close();

@@ -1,8 +1,9 @@
 /**
  * Charts of the last five minutes.
  *
- * Figures of one unit share a chart, which finds its own scale. They differ by colour and by how their line is
- * drawn, so that nobody needs to tell colours apart. A pointer, or the arrow keys, show what was at a moment.
+ * Figures of one unit share a chart, which finds its own scale. They differ by colour and by how their line
+ * is drawn, so that nobody needs to tell colours apart. A pointer, or the arrow keys, show what was at a
+ * moment.
  */
 
 import { CrispCanvas } from "/common/canvas.js";

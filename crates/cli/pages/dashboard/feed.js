@@ -1,8 +1,9 @@
 /**
  * The figures of the server, by the second.
  *
- * The server keeps five minutes of what charts are made of, and numbers its samples. So the past is asked for
- * once, and again whenever samples were missed: the tab was asleep, the server was away, or it is another one.
+ * The server keeps five minutes of what charts are made of, and numbers its samples. So the past is asked
+ * for once, and again whenever samples were missed: the tab was asleep, the server was away, or it is
+ * another one.
  */
 
 /**

@@ -3,7 +3,16 @@
 import { element, make, plain } from "/common/words.js";
 import { Chart } from "./chart.js";
 import { Feed } from "./feed.js";
-import { bytesPerSecond, count, duration, hertz, milliseconds, perSecond, percent, words } from "./figures.js";
+import {
+  bytesPerSecond,
+  count,
+  duration,
+  hertz,
+  milliseconds,
+  perSecond,
+  percent,
+  words,
+} from "./figures.js";
 import { Histogram } from "./histogram.js";
 import { Kicker, nameOf } from "./kick.js";
 import { Peers } from "./peers.js";

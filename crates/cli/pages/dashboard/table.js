@@ -1,9 +1,9 @@
 /**
  * A table that is sorted by what its reader chooses, and stays in place while its figures change.
  *
- * Rows are kept from one update to the next, and cells are written only when their text differs: two hundred
- * rows a second cost little, a text that is selected stays selected, and a button that is about to be pressed is
- * still there.
+ * Rows are kept from one update to the next, and cells are written only when their text differs: two
+ * hundred rows a second cost little, a text that is selected stays selected, and a button that is about to be
+ * pressed is still there.
  */
 
 import { make } from "/common/words.js";
@@ -17,6 +17,11 @@ import { make } from "/common/words.js";
  * @property {(row: T) => string} [text] what is shown
  * @property {(row: T) => string} [level] `warn` or `bad`, with a sign beside the colour
  * @property {boolean} [isWords] begins on the left, and sorts from a to z
+ */
+
+/**
+ * @template T
+ * @typedef {{ label: (row: T) => string, text: string, press: (row: T) => void }} RowButton
  */
 
 /** @template T */
@@ -43,7 +48,7 @@ export class Table {
    * @param {(row: T) => string | number} options.key
    * @param {string} options.empty what is said if there is nothing
    * @param {number} [options.sorted] the column to begin with
-   * @param {{ label: (row: T) => string, text: string, press: (row: T) => void }} [options.button] in each row
+   * @param {RowButton<T>} [options.button] in each row
    */
   constructor(parent, { caption, columns, key, empty, sorted = 0, button }) {
     this.#columns = columns;
