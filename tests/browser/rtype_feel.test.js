@@ -23,7 +23,7 @@ const PRESSES = [
   ["ArrowRight", "ArrowDown"],
   ["ArrowLeft", "ArrowUp", "Space"],
 ];
-/** Of play that can be judged. On a machine with other work it takes longer to get so much: twice as long at most. */
+/** Of play that can be judged. On a busy machine it takes longer to get so much: twice as long at most. */
 const CALM_SECONDS = 20;
 const PATIENCE = 2;
 const CORRECTIONS_PER_SECOND_MAX = 0.1;
@@ -129,14 +129,14 @@ function checkAnswers(log) {
   const inFirst = answers.filter(({ frames }) => frames === 0).length;
   assert.ok(answers.length >= 5, `${answers.length} keys from rest are nothing to judge by`);
   assert.equal(late.length, 0, `${late.length} of ${answers.length} keys are not answered at once`);
-  assert.ok(inFirst >= FIRST_FRAMES_MIN * answers.length, `${inFirst} of ${answers.length} in the first frame`);
+  assert.ok(inFirst >= FIRST_FRAMES_MIN * answers.length, `${inFirst} of ${answers.length} in the first`);
 }
 
 /** Others never jump. @param {Log} log */
 function checkJumps(log) {
   const { jumps, judged, flown, hitches } = jumpsOf(log, flights);
   assert.ok(judged > 100 && flown > 500, `${flown} units in ${judged} frames are nothing to judge by`);
-  assert.ok(hitches <= HITCHES_MAX, `${(100 * hitches).toFixed(1)} % of the frames took too long to be judged`);
+  assert.ok(hitches <= HITCHES_MAX, `${(100 * hitches).toFixed(1)} % of the frames took too long`);
   assert.deepEqual(jumps, [], `jumps in ${judged} frames`);
 }
 
