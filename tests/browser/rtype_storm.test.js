@@ -108,7 +108,7 @@ async function shownOn(page) {
 /** @param {number} one @param {number} other */
 const isNear = (one, other) => Math.abs(one - other) <= 0.25 * other;
 
-test("a player in a storm takes at most 10 kB/s down and 3 kB/s up, as shown to operators", async (context) => {
+test("a player in a storm takes at most 10 kB/s down and 3 kB/s up, as is shown", async (context) => {
   const window = await newWindow({ viewport: { width: 640, height: 480 } });
   const { page } = await enterLobby(server, "Ada", { window });
   await page.click("#ready");
