@@ -34,7 +34,7 @@ const UNSEEN = 0.25;
 const STILL = 0.001;
 /** Frames that are off belong to the same correction if they are so close: it is shown bit by bit. */
 const CORRECTION_MS = 500;
-/** Steps around a shown one of which the speed counts: what was lost on the way is made up for within them. */
+/** Steps around a shown one whose speed counts: what was lost on the way is made up for within them. */
 const AROUND_STEPS = 30;
 
 /** Where ships were, step by step. */
@@ -104,9 +104,9 @@ export function calmOf(frames) {
 }
 
 /**
- * Keys that were pressed while the ship was at rest: how far the first frame that acted after each shows it to
- * have moved that way, and how many frames there were before that one. There are as many frames as steps, and
- * now and then no step falls into a frame.
+ * Keys that were pressed while the ship was at rest: how far the first frame that acted after each shows it
+ * to have moved that way, and how many frames there were before that one. There are as many frames as steps,
+ * and now and then no step falls into a frame.
  * @param {Log} log
  */
 export function answersOf({ frames, events }) {

@@ -46,7 +46,11 @@ function fireAtWill(page) {
   });
 }
 
-/** How many each beam hit, by what the server told who fired it. @param {Page} page @returns {Promise<number[]>} */
+/**
+ * How many each beam hit, by what the server told who fired it.
+ * @param {Page} page
+ * @returns {Promise<number[]>}
+ */
 function hitsOf(page) {
   return page.evaluate(() => {
     const { events } = /** @type {any} */ (globalThis).netloomFrames;

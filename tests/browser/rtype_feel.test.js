@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { newWindow, shoot, useBrowser } from "./browser.js";
 import { Flights, answersOf, correctionsOf, errorsOf, jumpsOf } from "./feel.js";
 import { serveRtype } from "./rtype.js";
@@ -23,9 +23,9 @@ const PRESSES = [
   ["ArrowRight", "ArrowDown"],
   ["ArrowLeft", "ArrowUp", "Space"],
 ];
-/** Of play that can be judged; on a machine with other work it takes longer to get so much. */
+/** Of play that can be judged. On a busy machine it takes longer to get so much: twice as long at most. */
 const CALM_SECONDS = 20;
-const PLAY_SECONDS_MAX = 45;
+const PATIENCE = 2;
 const CORRECTIONS_PER_SECOND_MAX = 0.1;
 /** Frames in which the own ship is where the server had it in the same step, all but those of corrections. */
 const TRUE_FRAMES_MIN = 0.95;
@@ -47,7 +47,8 @@ let logs;
 /** @type {Flights} */
 let flights;
 
-before(async () => {
+/** Plays, as it is played and without prediction and interpolation: for the first test, and all have it. */
+async function play() {
   server = await serveRtype({ levels: "quiet", settings: { NETLOOM_RTYPE_MIN_PLAYERS: "2" } });
   bots = sendBots(server, 1, "rtype");
   // A small window is drawn in time everywhere: what is judged here is not how fast this machine draws.
@@ -69,7 +70,8 @@ before(async () => {
   assert.deepEqual(mistakes, []);
   logs = { all, unpredicted, uninterpolated };
   flights = new Flights(server.truth());
-});
+}
+
 after(async () => {
   await page?.context().close();
   await bots?.stop();
@@ -101,7 +103,7 @@ async function fly(seconds, restMs = 250) {
   for (let untilMs = fromMs + seconds * 1_100; correctionsOf(log).seconds < seconds; untilMs += 5_000) {
     for (; nowMs < untilMs; nowMs = await nowIn(page)) await pressOneByOne(restMs, press++);
     log = await logOf(page, fromMs, nowMs);
-    if (nowMs > fromMs + PLAY_SECONDS_MAX * 1_000) break;
+    if (nowMs > fromMs + PATIENCE * seconds * 1_000) break;
   }
   return log;
 }
@@ -127,18 +129,19 @@ function checkAnswers(log) {
   const inFirst = answers.filter(({ frames }) => frames === 0).length;
   assert.ok(answers.length >= 5, `${answers.length} keys from rest are nothing to judge by`);
   assert.equal(late.length, 0, `${late.length} of ${answers.length} keys are not answered at once`);
-  assert.ok(inFirst >= FIRST_FRAMES_MIN * answers.length, `${inFirst} of ${answers.length} in the first frame`);
+  assert.ok(inFirst >= FIRST_FRAMES_MIN * answers.length, `${inFirst} of ${answers.length} in the first`);
 }
 
 /** Others never jump. @param {Log} log */
 function checkJumps(log) {
   const { jumps, judged, flown, hitches } = jumpsOf(log, flights);
   assert.ok(judged > 100 && flown > 500, `${flown} units in ${judged} frames are nothing to judge by`);
-  assert.ok(hitches <= HITCHES_MAX, `${(100 * hitches).toFixed(1)} % of the frames took too long to be judged`);
+  assert.ok(hitches <= HITCHES_MAX, `${(100 * hitches).toFixed(1)} % of the frames took too long`);
   assert.deepEqual(jumps, [], `jumps in ${judged} frames`);
 }
 
-test("the own ship moves in the first frame after a key", (context) => {
+test("the own ship moves in the first frame after a key", async (context) => {
+  await play();
   const answers = answersOf(logs.all);
   const inFirst = answers.filter(({ units, frames }) => units > 0 && frames === 0).length;
   context.diagnostic(`${answers.length} keys from rest, ${inFirst} answered in the very first frame`);
