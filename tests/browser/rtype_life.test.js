@@ -108,6 +108,7 @@ test("a server dies in the middle of a game and is restarted: the page says so a
     for (const page of pages) await isPlaying(page);
     const players = (await Promise.all(pages.map(measured))).map(({ player }) => player);
     for (const page of pages) await showsShipsOf(page, players, "a new game");
+    for (const page of pages) await page.close();
   } finally {
     await server.stop();
   }
@@ -115,10 +116,12 @@ test("a server dies in the middle of a game and is restarted: the page says so a
 
 test("a classic player who says nothing more is gone after five seconds, and the others see it", async () => {
   const server = await serveRtype({ levels: "life" });
-  const { page, mistakes } = await openPage(server, { query: "?name=Ada" });
-  await joined(page);
-  const classic = new ClassicPlayer(server);
+  /** @type {ClassicPlayer | undefined} */
+  let classic;
   try {
+    const { page, mistakes } = await openPage(server, { query: "?name=Ada" });
+    await joined(page);
+    classic = new ClassicPlayer(server);
     await classic.saw("lobby", ({ players }) => players === 2);
     await page.click("#ready");
     await isPlaying(page);
@@ -137,8 +140,9 @@ test("a classic player who says nothing more is gone after five seconds, and the
     classic.signal("SIGCONT");
     await classic.saw("left");
     assert.deepEqual(mistakes, []);
+    await page.close();
   } finally {
-    await classic.stop("SIGKILL");
+    await classic?.stop("SIGKILL");
     await server.stop();
   }
 });

@@ -103,8 +103,9 @@ export function takeOff(page) {
       const keysFor = (/** @type {any} */ own) => {
         const way = (/** @type {any} */ { x, y }) => Math.abs(x - own.x) / 4 + Math.abs(y - own.y);
         const nearest = (/** @type {any[]} */ things) => things.sort((a, b) => way(a) - way(b))[0];
-        // Somebody who thinks about an offer cannot take another capsule.
-        const capsule = offers.hidden ? nearest([...cast.capsules]) : undefined;
+        // Somebody who thinks about an offer cannot take another capsule, and others want some, too.
+        const mayTake = offers.hidden && !own.drone && own.shield + own.thrusters === 0;
+        const capsule = mayTake ? nearest([...cast.capsules]) : undefined;
         const enemy = nearest([...cast.enemies].filter(({ x }) => x > own.x + 60));
         const x = capsule?.x ?? 180 + 50 * own.seat;
         const y = (capsule ?? enemy)?.y ?? 180 + 180 * own.seat;

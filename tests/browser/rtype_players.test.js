@@ -27,7 +27,7 @@ const GAME_MS = 60_000;
 const FLOWN_UNITS = 60;
 
 /**
- * Two pages and a classic player in a lobby whose host wants a bot, too.
+ * Two pages in a lobby whose host wants a bot, too.
  * @param {import("./server.js").Served} server
  */
 async function gather(server) {
@@ -38,8 +38,7 @@ async function gather(server) {
   const query = "?name=Ben&transport=websocket";
   const ben = await openPage(server, { query, window: await newWindow({ viewport }) });
   await joined(ben.page);
-  const classic = new ClassicPlayer(server);
-  return { ada, ben, classic };
+  return [ada, ben];
 }
 
 /** @param {Page} page */
@@ -168,111 +167,130 @@ function toldScore(calls) {
   return calls.find(([name, isWon, , level]) => name === "game_over" && isWon === true && level === 2)?.[2];
 }
 
+/**
+ * All meet in the lobby, and all are ready; settles when the game is on, with the ids of the players.
+ * @param {Page[]} pages
+ * @param {ClassicPlayer} classic
+ */
+async function begin([page, other], classic) {
+  await classic.saw("lobby", ({ players, your_ready: isReady }) => players === 3 && isReady === 1);
+  const seats = await eventually(
+    () => page.locator("#seats .who").allTextContents(),
+    (names) => names.length === 4 && !names.includes("free seat"),
+    "everybody is in the lobby",
+  );
+  assert.deepEqual([seats[0], seats[1], seats[3]], ["Ada", "Ben", "bot"]);
+  await shoot(page, "rtype-lobby");
+  for (const each of [page, other]) await watch(each);
+  await page.keyboard.press("Enter");
+  await eventually(
+    () => page.textContent("#lobby-words"),
+    (words) => words === "Waiting for Ben.",
+    "one is missing",
+  );
+  await other.click("#ready");
+  for (const each of [page, other]) await isPlaying(each);
+  const { your_id: classicId } = await classic.saw("start");
+  const [ada, ben] = [await measured(page), await measured(other)];
+  assert.deepEqual([ada.transport, ben.transport], ["webtransport", "websocket"]);
+  return [ada.player, ben.player, classicId];
+}
+
+/**
+ * The game, from its beginning to its end: one chooses what is offered first, by keys, the other what is
+ * offered last, with the mouse. Pictures of it are kept.
+ * @param {Page[]} pages
+ */
+async function playThrough([page, other]) {
+  for (const each of [page, other]) await takeOff(each);
+  const photographed = new Set();
+  const answering = [
+    answer(page, async () => {
+      const title = (await page.textContent("#offer-title")) ?? "";
+      if (!photographed.has(title)) await shoot(page, `rtype-offer-${photographed.add(title).size}`);
+      await page.keyboard.press("Digit1");
+    }),
+    answer(other, () =>
+      other.evaluate(() => /** @type {any} */ (document.querySelector(".offer:last-child"))?.click()),
+    ),
+  ];
+  const isOver = () => page.waitForSelector("#over:not([hidden])", { timeout: GAME_MS });
+  await page.waitForFunction(() => {
+    const { cast } = /** @type {any} */ (globalThis).netloom;
+    return cast.ships.size === 4 && cast.enemies.size > 1 && cast.shots.size > 2;
+  });
+  await shoot(page, "rtype-play");
+  const isFought = page.waitForFunction(
+    (warden) => {
+      const { cast } = /** @type {any} */ (globalThis).netloom;
+      return [...cast.enemies].some(({ kind, x }) => kind === warden && x < 1_450);
+    },
+    WARDEN,
+    { timeout: GAME_MS },
+  );
+  await Promise.race([isFought, isOver()]);
+  await shoot(page, "rtype-boss");
+  await Promise.all([isOver(), ...answering]);
+  await shoot(page, "rtype-over");
+  for (const each of [page, other]) assert.equal(await each.textContent("#over-title"), "You won");
+}
+
+/**
+ * What a classic player must have seen of a game that was won.
+ * @param {ClassicPlayer} classic
+ * @param {number[]} ids of the ships
+ * @param {number[]} scores by their seats
+ */
+async function assertClassicSawAll(classic, ids, scores) {
+  const over = await classic.saw("over");
+  assert.deepEqual([over.won, over.score, over.level], [1, sumOf(scores), 2]);
+  for (const event of ["flew", "fired"]) {
+    const those = classic.all(event).map(({ id }) => id);
+    assert.deepEqual(new Set(those), new Set(ids), `the classic player sees who ${event}`);
+  }
+  for (const event of ["level", "boss", "capsule", "offer", "power", "weapon_offer", "weapon"]) {
+    assert.ok(classic.all(event).length > 0, `the classic player is told: ${event}`);
+  }
+  await classic.saw("info", ({ score, phase }) => score === scores[2] && phase === WON);
+}
+
 test("two browsers, a classic player and a bot collect, upgrade, beat a boss, and play again", async () => {
   const server = await serveRtype({ levels: "players" });
-  const { ada, ben, classic } = await gather(server);
-  const pages = [ada.page, ben.page];
+  /** @type {ClassicPlayer | undefined} */
+  let classic;
   try {
-    const { page } = ada;
-    // The lobby.
-    await classic.saw("lobby", ({ players, your_ready: isReady }) => players === 3 && isReady === 1);
-    const seats = await eventually(
-      () => page.locator("#seats .who").allTextContents(),
-      (names) => names.length === 4 && !names.includes("free seat"),
-      "everybody is in the lobby",
-    );
-    assert.deepEqual([seats[0], seats[1], seats[3]], ["Ada", "Ben", "bot"]);
-    const [one, other] = [await measured(page), await measured(ben.page)];
-    assert.deepEqual([one.transport, other.transport], ["webtransport", "websocket"]);
-    await shoot(page, "rtype-lobby");
-    for (const each of pages) await watch(each);
-    await page.keyboard.press("Enter");
-    await eventually(
-      () => page.textContent("#lobby-words"),
-      (words) => words === "Waiting for Ben.",
-      "one is missing",
-    );
-    await ben.page.click("#ready");
-
-    // The game.
-    for (const each of pages) await isPlaying(each);
-    const { your_id: classicId } = await classic.saw("start");
-    for (const each of pages) await takeOff(each);
-    const photographed = new Set();
-    const answering = [
-      answer(page, async () => {
-        const title = (await page.textContent("#offer-title")) ?? "";
-        if (!photographed.has(title)) await shoot(page, `rtype-offer-${photographed.add(title).size}`);
-        await page.keyboard.press("Digit1");
-      }),
-      answer(ben.page, () =>
-        ben.page.evaluate(() => /** @type {any} */ (document.querySelector(".offer:last-child"))?.click()),
-      ),
-    ];
-    await page.waitForFunction(() => {
-      const { cast } = /** @type {any} */ (globalThis).netloom;
-      return cast.ships.size === 4 && cast.enemies.size > 1 && cast.shots.size > 2;
-    });
-    await shoot(page, "rtype-play");
-    await page.waitForFunction(
-      (warden) => {
-        const { cast } = /** @type {any} */ (globalThis).netloom;
-        const isOver = document.querySelector("#over:not([hidden])") !== null;
-        return isOver || [...cast.enemies].some(({ kind, x }) => kind === warden && x < 1_450);
-      },
-      WARDEN,
-      { timeout: GAME_MS },
-    );
-    await shoot(page, "rtype-boss");
-    for (const each of pages) await each.waitForSelector("#over:not([hidden])", { timeout: GAME_MS });
-    await Promise.all(answering);
-    await shoot(page, "rtype-over");
+    const players = await gather(server);
+    const pages = players.map(({ page }) => page);
+    classic = new ClassicPlayer(server);
+    const ids = await begin(pages, classic);
+    await playThrough(pages);
     // The last points may come after the word that it is over.
     const views = await eventually(
       () => Promise.all(pages.map(seenIn)),
       (all) => all.every(({ ships, calls }) => sumOf(scoresIn(ships)) === toldScore(calls)),
       "the points of everybody are those that were told",
     );
-    for (const each of pages) assert.equal(await each.textContent("#over-title"), "You won");
-
-    // What everybody has seen of everybody.
-    const flown = [one.player, other.player, classicId, BOT];
-    assertSawAll("Ada", views[0], flown);
-    assertSawAll("Ben", views[1], flown);
+    for (const [number, who] of ["Ada", "Ben"].entries()) assertSawAll(who, views[number], [...ids, BOT]);
     assertChose("Ada", views[0], 0);
     assertChose("Ben", views[1], -1);
     const [scores, same] = views.map(({ ships }) => scoresIn(ships));
     assert.deepEqual(scores, same, "both see the same scores");
-    const over = await classic.saw("over");
-    assert.deepEqual([over.won, over.score, over.level], [1, sumOf(scores), 2]);
-    const ids = [one.player, other.player, classicId, CLASSIC_BOTS + 3];
-    for (const event of ["flew", "fired"]) {
-      const those = classic.all(event).map(({ id }) => id);
-      assert.deepEqual(new Set(those), new Set(ids), `the classic player sees who ${event}`);
-    }
-    for (const event of ["level", "boss", "capsule", "offer", "power", "weapon_offer", "weapon"]) {
-      assert.ok(classic.all(event).length > 0, `the classic player is told: ${event}`);
-    }
-    await classic.saw("info", ({ score, phase }) => score === scores[2] && phase === WON);
+    await assertClassicSawAll(classic, [...ids, CLASSIC_BOTS + 3], scores);
 
-    // Once more.
-    await page.click("#again");
-    await ben.page.keyboard.press("Enter");
-    await eventually(
-      async () => classic.all("start").length,
-      (count) => count === 2,
-      "another game",
-    );
-    for (const each of pages) await each.waitForFunction(isNewGame);
+    await pages[0].click("#again");
+    await pages[1].keyboard.press("Enter");
+    const starts = async () => classic?.all("start").length;
+    await eventually(starts, (count) => count === 2, "another game");
+    for (const page of pages) await page.waitForFunction(isNewGame);
     const truth = await eventually(
       async () => server.truth(),
       (steps) => new Set(steps.flatMap(shipsOf).map(({ id }) => id)).size === 8,
       "the ships of two games are written down",
     );
-    assertHappened(truth, [one.player, other.player, classicId, null]);
-    assert.deepEqual([...ada.mistakes, ...ben.mistakes, ...classic.all("error")], []);
+    assertHappened(truth, [...ids, null]);
+    assert.deepEqual([...players.flatMap(({ mistakes }) => mistakes), ...classic.all("error")], []);
   } finally {
-    await classic.stop();
+    await classic?.stop();
     await server.stop();
   }
 });
