@@ -199,7 +199,7 @@ export class NetSource {
   #seeEnemy(object) {
     const enemy = this.#cast.see(this.#cast.enemies, object.alias);
     const isNew = this.#place(enemy, object);
-    if (isNew) enemy.kind = object.get("kind") ?? 0;
+    enemy.kind = object.get("kind") ?? enemy.kind;
     const health = object.get("health") ?? enemy.health;
     if (!isNew && health < enemy.health) enemy.hitMs = this.#cast.nowMs;
     enemy.health = health;
