@@ -27,6 +27,10 @@ const UNLUCKY: u32 = 5;
 /// Takes in datagrams, well-formed and not, between frames; reads one datagram of either side.
 pub fn classic_datagram(data: &[u8]) {
     check_canonical(data);
+    run(data);
+}
+
+fn run(data: &[u8]) -> Rig {
     let mut input = Input::new(data);
     let mut rig = Rig::new(input.choice(2) == 1);
     for _ in 0..OPERATIONS_MAX {
@@ -49,6 +53,7 @@ pub fn classic_datagram(data: &[u8]) {
         }
         rig.deliver();
     }
+    rig
 }
 
 /// What reads, writes the same bytes.
@@ -160,6 +165,8 @@ struct Peer {
     is_proven: bool,
     /// Bytes of the datagram that is being answered.
     asked_bytes: usize,
+    /// What it was told, by opcode.
+    heard: BTreeSet<u8>,
 }
 
 struct Rig {
@@ -224,6 +231,7 @@ impl Rig {
             let whom = (0..ADDRESSES).find(|whom| address(*whom) == to).expect("somebody who said something");
             let peer = &mut self.peers[whom];
             let message = FromServer::decode(&out[..length]).expect("the server says what can be read");
+            peer.heard.insert(out[0]);
             assert!(peer.is_proven || out[0] == opcode::CHALLENGE, "{message:?} to a stranger");
             match message {
                 FromServer::Message(ToClient::Challenge(cookie)) => {
@@ -236,5 +244,24 @@ impl Rig {
             }
         }
         assert!(self.gateway.client_count() <= CLIENTS_MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_seed_of_a_game_joins_is_ready_and_plays() {
+        let seed = crate::seeds::all()
+            .into_iter()
+            .find(|seed| (seed.target, seed.name) == ("classic_datagram", "a_game"));
+        let rig = run(&seed.expect("there is such a seed").bytes);
+        let counters = rig.gateway.counters();
+        assert_eq!((counters.joined, counters.unsigned, counters.malformed), (1, 0, 0));
+        let expected = [opcode::LOBBY_STATUS, opcode::GAME_START, opcode::CHALLENGE, opcode::SESSION];
+        let expected =
+            [&expected[..], &[opcode::ENTITY_POSITIONS, opcode::POWERUP_STATUS, opcode::PING]].concat();
+        assert_eq!(rig.peers[0].heard, expected.into_iter().collect());
     }
 }

@@ -2,8 +2,8 @@
 
 use netloom_transport::http::{HEAD_BYTES_MAX, HeadError, Request, ResponseHead, head_length};
 use netloom_transport::websocket::{
-    Answer, CONTROL_BYTES_MAX, FRAME_HEADER_BYTES_MAX, Incoming, MessageReader, Opcode, Origins, PATH, Role,
-    SUBPROTOCOL, WebSocketError, answer, check_response, write_frame,
+    Answer, CONTROL_BYTES_MAX, FRAME_HEADER_BYTES_MAX, Incoming, MessageReader, Opcode, Origins, PATH,
+    PlainHttp, Role, SUBPROTOCOL, WebSocketError, answer, check_response, write_frame,
 };
 
 use crate::input::Input;
@@ -91,7 +91,7 @@ fn read_in_pieces(
 }
 
 fn read_request(input: &mut Input<'_>) {
-    let serves_http = input.choice(2) == 1;
+    let plain = input.pick([PlainHttp::None, PlainHttp::Read, PlainHttp::ReadAndPost]);
     let origins = input.pick([0, 1, 2]);
     let origins = match origins {
         0 => Origins::Any,
@@ -110,7 +110,7 @@ fn read_request(input: &mut Input<'_>) {
         assert!(!name.is_empty() && request.fields().has(name));
         assert!(!value.contains(&b'\r') && !value.contains(&b'\n'));
     }
-    match answer(&request, &origins, serves_http) {
+    match answer(&request, &origins, plain) {
         Answer::Upgrade(response) => {
             let key = request.fields().only("Sec-WebSocket-Key").expect("nobody is let in without a key");
             assert_eq!(check_response(response.as_bytes(), key), Ok(()));
@@ -118,7 +118,7 @@ fn read_request(input: &mut Input<'_>) {
             assert!(request.fields().lists("Sec-WebSocket-Protocol", SUBPROTOCOL));
         }
         Answer::Refuse(response) => assert!((400..500).contains(&response.status())),
-        Answer::Plain => assert!(serves_http && request.path() != PATH),
+        Answer::Plain => assert!(plain != PlainHttp::None && request.path() != PATH),
     }
 }
 

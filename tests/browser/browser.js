@@ -96,6 +96,17 @@ export function places(page) {
   });
 }
 
+/**
+ * Moves sliders of the net lab.
+ * @param {Page} page
+ * @param {"both" | "outgoing" | "incoming"} direction
+ * @param {Record<string, number>} values
+ */
+export async function slide(page, direction, values) {
+  await page.check(`input[name=way][value=${direction}]`, { force: true });
+  for (const [id, value] of Object.entries(values)) await page.fill(`#${id}`, String(value));
+}
+
 /** Keeps a picture of a page, to be looked at. @param {Page} page @param {string} name */
 export async function shoot(page, name) {
   mkdirSync(SHOTS, { recursive: true });

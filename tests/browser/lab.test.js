@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { eventually, joined, measured, openPage, shoot, useBrowser } from "./browser.js";
+import { eventually, joined, measured, openPage, shoot, slide, useBrowser } from "./browser.js";
 import { serve } from "./server.js";
 
 /** Packets that a share of them is told by: enough for ± 20 % of it to be beyond chance. */
@@ -16,16 +16,6 @@ before(async () => {
   server = await serve();
 });
 after(() => server.stop());
-
-/**
- * @param {import("playwright-core").Page} page
- * @param {string} direction
- * @param {Record<string, number>} values
- */
-async function slide(page, direction, values) {
-  await page.check(`input[name=way][value=${direction}]`, { force: true });
-  for (const [id, value] of Object.entries(values)) await page.fill(`#${id}`, String(value));
-}
 
 /** @param {number} value @param {number} wanted */
 const isNear = (value, wanted) => Math.abs(value - wanted) <= 0.2 * wanted;

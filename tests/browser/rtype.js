@@ -10,7 +10,9 @@ import { eventually } from "./browser.js";
 import { serve } from "./server.js";
 
 /** @typedef {import("./server.js").Served} Served */
-/** @typedef {{ id: number, class: string, owner: number | null, seat?: number, x: number, y: number }} Witness */
+/**
+ * @typedef {{ id: number, class: string, owner: number | null, seat?: number, x: number, y: number }} Witness
+ */
 /** A step as it was: places in units, times in milliseconds of the server. */
 /** @typedef {{ step: number, ms: number, objects: Witness[] }} TruthStep */
 /** @typedef {Served & { truth: () => TruthStep[] }} RtypeServed */
@@ -88,12 +90,13 @@ export class ClassicPlayer {
    * @param {(line: Record<string, any>) => boolean} [isIt]
    */
   async saw(event, isIt = () => true) {
-    const [line] = await eventually(
-      async () => this.all(event).filter(isIt),
-      (found) => found.length > 0,
+    const found = () => this.all(event).find(isIt);
+    await eventually(
+      async () => this.lines.slice(-8),
+      () => found() !== undefined,
       `a classic player sees "${event}"`,
     );
-    return line;
+    return /** @type {Record<string, any>} */ (found());
   }
 
   /** Sends a signal: stopped ones say nothing, and nobody knows why. @param {NodeJS.Signals} signal */

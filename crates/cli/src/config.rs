@@ -53,6 +53,7 @@ pub struct ServerSection {
     pub certificate: String,
     pub key: String,
     pub metrics: String,
+    pub dashboard: bool,
 }
 
 /// What every room is like.
@@ -165,6 +166,7 @@ impl Default for ServerSection {
             certificate: String::new(),
             key: String::new(),
             metrics: String::from("127.0.0.1:7779"),
+            dashboard: true,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `netloom serve`: a game over real sockets, with its figures over HTTP, until it is told to stop.
 
 mod classic;
+mod dashboard;
 mod metrics;
 mod pages;
 pub mod truth;
@@ -20,6 +21,7 @@ use crate::games::{self, Entry};
 use crate::signals::Signals;
 use crate::{log, out};
 use classic::Door;
+use dashboard::Dashboard;
 use metrics::Metrics;
 use truth::Truth;
 use web::Web;
@@ -88,9 +90,12 @@ pub struct ServeArgs {
     /// Whether one thread does everything, or transports have threads of their own
     #[arg(long)]
     driver: Option<DriverArg>,
-    /// Where /metrics and /healthz are; "" for nowhere
+    /// Where /metrics, /healthz and /dashboard are; "" for nowhere [default: 127.0.0.1:7779]
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<String>,
+    /// No /dashboard, which shows rooms and players live and can remove players, to whoever is on this machine
+    #[arg(long)]
+    no_dashboard: bool,
     /// How much is logged
     #[arg(long, value_name = "LEVEL", value_parser = ["off", "error", "warn", "info", "debug", "trace"])]
     log: Option<String>,
@@ -127,6 +132,7 @@ impl ServeArgs {
         if self.no_webtransport {
             server.webtransport.clear();
         }
+        server.dashboard &= !self.no_dashboard;
         log.level = self.log.clone().unwrap_or(std::mem::take(&mut log.level));
         log.json |= self.json;
         if !self.bind.is_empty() {
@@ -151,18 +157,27 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, String> {
     let signals = Signals::watch()?;
     let truth = args.truth.as_deref().map(Truth::create).transpose()?;
     let (door, hallway) = Door::new(&config)?.unzip();
-    let mut server = build(&config, game, truth, hallway)?;
+    let web = Web::new((game.protocol)());
+    let mut server = build(&config, game, &web, truth, hallway)?;
     let classic = door.map(Door::open).transpose()?;
+    let (kick, kicks) = dashboard::kicks();
     let metrics = match &*config.server.metrics {
         "" => None,
-        address => Some(Metrics::start(address, server.stats())?),
+        address => {
+            let dashboard = config.server.dashboard.then(|| Dashboard::new(server.stats(), kick));
+            Some(Metrics::start(address, server.stats(), dashboard)?)
+        }
     };
+    if let Some(address) = metrics.as_ref().and_then(Metrics::dashboard) {
+        web.set_dashboard(address);
+    }
     greet(&config, game, &server, metrics.as_ref(), classic.as_ref());
     server
         .run(|server| {
             while let Some(event) = server.poll_event() {
                 note(&event);
             }
+            kicks.fulfil(server);
             if signals.take() {
                 tracing::info!("stopping: players are told");
                 server.stop("the server is going down");
@@ -179,6 +194,7 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, String> {
 fn build(
     config: &Config,
     game: Entry,
+    web: &Web,
     mut truth: Option<Truth>,
     hallway: Option<MemoryTransport>,
 ) -> Result<Server, String> {
@@ -188,7 +204,6 @@ fn build(
         .driver(config.driver());
     let builder = (0..config.server.rooms)
         .try_fold(builder, |builder, number| (game.add_room)(builder, config, number, truth.take()))?;
-    let web = Web::new((game.protocol)());
     let answers = web.clone();
     let builder = builder.http(move |request| answers.answer(request));
     #[cfg(feature = "webtransport")]
@@ -248,6 +263,9 @@ fn greet(
     }
     if let Some(metrics) = metrics {
         out::line(format_args!("  metrics     http://{0}/metrics, http://{0}/healthz", metrics.address()));
+    }
+    if let Some(dashboard) = metrics.and_then(Metrics::dashboard) {
+        out::line(format_args!("  dashboard   {dashboard}"));
     }
     if let Some(page) = server.local_addresses().iter().find(|at| at.scheme == Scheme::WebSocket) {
         let page = reachable(page);

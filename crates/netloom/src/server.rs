@@ -156,7 +156,7 @@ impl ServerBuilder {
         self.config.connection.mtu =
             mtu.unwrap_or(self.config.connection.mtu).min(self.config.connection.mtu);
         let clock = Clock::new();
-        let stats = Stats::new(clock, self.protocol.name(), self.config.listen.peers_max);
+        let stats = Stats::new(clock, &self.protocol, self.config.listen.peers_max);
         let mut session = Session::new(self.config, self.protocol, seed()?)?;
         for open in self.rooms {
             open(&mut session, clock.now())?;

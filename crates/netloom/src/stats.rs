@@ -5,9 +5,9 @@
 //! and readers copy rows out; a row that was written meanwhile is read again.
 //!
 //! ```text
-//!   game's thread: tick, tick, tick ─▶ Recorder ─▶ [ summary | room, room, … | peer, peer, peer, … | histogram of ticks ]
+//!   game's thread: tick, tick, tick ─▶ Recorder ─▶ [ summary | room, … | peer, peer, … | class, … | rejects | histogram of ticks ]
 //!                                                        │ no lock, nobody waits
-//!   any thread:                                    Stats::{summary, rooms, peers, ticks}, Stats::prometheus
+//!   any thread:                                    Stats::{summary, rooms, peers, …}, Stats::prometheus
 //! ```
 //!
 //! [`Server::stats`](crate::Server::stats) gives the [`Stats`] of a server; they outlive it.
@@ -15,17 +15,21 @@
 mod histogram;
 mod prometheus;
 mod recorder;
+mod rejects;
 mod row;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
+use netloom_session::Protocol;
 use netloom_wire::Micros;
 
 pub use histogram::{TICK_BUCKETS_US, TickTimes};
 pub(crate) use recorder::Recorder;
+pub use rejects::{RejectKind, RejectStats};
 
 use crate::clock::Clock;
 use histogram::Histogram;
+use rejects::Rejects;
 use row::{Row, Text, number, word};
 
 /// How often rows are written.
@@ -37,9 +41,12 @@ pub const ROOM_ROWS_MAX: usize = 1_024;
 /// Without a tick for so long, a server is not well: it makes many a second.
 pub const STALL: Micros = Micros::from_secs(2);
 
-const SUMMARY_WORDS: usize = 14;
-const ROOM_WORDS: usize = 10 + Text::WORDS;
-const PEER_WORDS: usize = 12 + Text::WORDS + TRANSPORT_WORDS;
+const SUMMARY_WORDS: usize = 16;
+const ROOM_FIGURES: usize = 12;
+const ROOM_WORDS: usize = ROOM_FIGURES + Text::WORDS;
+const PEER_FIGURES: usize = 15;
+const PEER_WORDS: usize = PEER_FIGURES + Text::WORDS + TRANSPORT_WORDS;
+const CLASS_WORDS: usize = 7;
 /// Names of transports have 16 bytes.
 const TRANSPORT_WORDS: usize = 2;
 
@@ -74,6 +81,10 @@ pub struct Summary {
     pub datagrams_dropped: u64,
     /// Datagrams that were refused: damaged, forged, repeated, of another game.
     pub datagrams_refused: u64,
+    /// The longest tick of the last second.
+    pub longest_tick_ms: f64,
+    /// When all figures were written, counted from the beginning of the server: what rates over a longer time are divided by.
+    pub written_at: Micros,
 }
 
 /// A room.
@@ -101,6 +112,10 @@ pub struct RoomStats {
     pub undelivered: u64,
     /// Ticks in which codes found no room in their memory.
     pub arena_overflows: u64,
+    /// Players' calls that reached the game.
+    pub calls: u64,
+    /// Players' calls that were refused.
+    pub refused_calls: u64,
 }
 
 /// A peer.
@@ -134,6 +149,41 @@ pub struct PeerStats {
     pub objects_held: u64,
     /// How much of the world it sees.
     pub objects_seen: u64,
+    /// Snapshots a second that it gets, as adapted to its connection.
+    pub send_rate: f64,
+    /// Bytes sent to it so far.
+    pub bytes_sent: u64,
+    /// Bytes received from it so far.
+    pub bytes_received: u64,
+}
+
+/// The objects of a class, in all rooms; what was sent about them counts since the server began. Of updates a sample is counted for all:
+/// see [`tally`](netloom_replica::server::tally).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClassStats {
+    /// The name of the class.
+    pub name: String,
+    /// How many there are.
+    pub objects: u64,
+    /// Changes of objects that were sent to peers.
+    pub updates: u64,
+    /// Bytes of those.
+    pub update_bytes: u64,
+    /// How often an object was told anew: it came into sight, or was repeated.
+    pub entries: u64,
+    /// Bytes of those.
+    pub entry_bytes: u64,
+    /// Values of reliable fields.
+    pub values: u64,
+    /// Bytes of those.
+    pub value_bytes: u64,
+}
+
+impl ClassStats {
+    /// Everything that was sent about them.
+    pub fn bytes(&self) -> u64 {
+        self.update_bytes + self.entry_bytes + self.value_bytes
+    }
 }
 
 /// The figures of a server. Reading them never makes the server wait.
@@ -144,6 +194,10 @@ pub struct Stats {
     summary: Row<SUMMARY_WORDS>,
     rooms: Rows<ROOM_WORDS>,
     peers: Rows<PEER_WORDS>,
+    class_names: Box<[Box<str>]>,
+    /// As many as there are names.
+    classes: Box<[Row<CLASS_WORDS>]>,
+    rejects: Rejects,
     ticks: Histogram,
     /// When the last tick ended.
     ticked_us: AtomicU64,
@@ -174,10 +228,14 @@ impl<const WORDS: usize> Rows<WORDS> {
 }
 
 impl Stats {
-    pub(crate) fn new(clock: Clock, game: &str, peers_max: usize) -> Stats {
+    pub(crate) fn new(clock: Clock, protocol: &Protocol, peers_max: usize) -> Stats {
+        let classes = protocol.classes();
         Stats {
             clock,
-            game: game.into(),
+            game: protocol.name().into(),
+            class_names: classes.iter().map(|class| class.schema().name().into()).collect(),
+            classes: classes.iter().map(|_| Row::new()).collect(),
+            rejects: Rejects::new(),
             summary: Row::new(),
             rooms: Rows::new(ROOM_ROWS_MAX),
             peers: Rows::new(peers_max.min(PEER_ROWS_MAX)),
@@ -200,6 +258,22 @@ impl Stats {
     /// Those who are connected.
     pub fn peers(&self) -> Vec<PeerStats> {
         self.peers.read().map(PeerStats::from_words).collect()
+    }
+
+    /// Kinds of objects, in the order of the protocol.
+    pub fn classes(&self) -> Vec<ClassStats> {
+        let rows = self.class_names.iter().zip(&self.classes);
+        rows.filter_map(|(name, row)| Some(ClassStats::from_words(name, row.read()?))).collect()
+    }
+
+    /// What was refused, for every reason there is.
+    pub fn rejects(&self) -> Vec<RejectStats> {
+        self.rejects.read()
+    }
+
+    /// The name of the game.
+    pub fn game(&self) -> &str {
+        &self.game
     }
 
     /// How long the ticks took in which a room made a step.
@@ -249,6 +323,8 @@ impl Summary {
             self.bytes_received,
             self.datagrams_dropped,
             self.datagrams_refused,
+            word(self.longest_tick_ms),
+            self.written_at.0,
         ]
     }
 
@@ -268,6 +344,8 @@ impl Summary {
             bytes_received: words[11],
             datagrams_dropped: words[12],
             datagrams_refused: words[13],
+            longest_tick_ms: number(words[14]),
+            written_at: Micros(words[15]),
         }
     }
 }
@@ -285,7 +363,9 @@ impl RoomStats {
             rejected_inputs: words[7],
             undelivered: words[8],
             arena_overflows: words[9],
-            name: Text::read(&words[10..]),
+            calls: words[10],
+            refused_calls: words[11],
+            name: Text::read(&words[ROOM_FIGURES..]),
         }
     }
 }
@@ -305,8 +385,26 @@ impl PeerStats {
             queue_depth: words[9],
             objects_held: words[10],
             objects_seen: words[11],
-            name: Text::read(&words[12..12 + Text::WORDS]),
-            transport: Text::read(&words[12 + Text::WORDS..]),
+            send_rate: number(words[12]),
+            bytes_sent: words[13],
+            bytes_received: words[14],
+            name: Text::read(&words[PEER_FIGURES..PEER_FIGURES + Text::WORDS]),
+            transport: Text::read(&words[PEER_FIGURES + Text::WORDS..]),
+        }
+    }
+}
+
+impl ClassStats {
+    fn from_words(name: &str, words: [u64; CLASS_WORDS]) -> ClassStats {
+        ClassStats {
+            name: name.to_owned(),
+            objects: words[0],
+            updates: words[1],
+            update_bytes: words[2],
+            entries: words[3],
+            entry_bytes: words[4],
+            values: words[5],
+            value_bytes: words[6],
         }
     }
 }

@@ -42,7 +42,7 @@ use crate::frame::ChannelTable;
 use crate::handshake::ResumeToken;
 use crate::packet::packet_type;
 use crate::pool::BufferPool;
-use crate::reason::DisconnectReason;
+use crate::reason::{DisconnectReason, RejectReason};
 use crate::state::State;
 use crate::stats::{Pulse, Stats};
 use crate::validate::Rejections;
@@ -196,6 +196,7 @@ pub struct Endpoint {
     addresses: BTreeMap<SocketAddr, u16>,
     replies: VecDeque<Reply>,
     rejections: Rejections,
+    refusals: [u64; RejectReason::ALL.len()],
     ready: Ready,
     tick: u64,
     now: Micros,
@@ -232,6 +233,7 @@ impl Endpoint {
             addresses: BTreeMap::new(),
             replies: VecDeque::new(),
             rejections: Rejections::default(),
+            refusals: [0; RejectReason::ALL.len()],
             ready: Ready::default(),
             tick: 0,
             now: Micros::ZERO,
@@ -259,6 +261,11 @@ impl Endpoint {
     /// Datagrams dropped, by reason.
     pub fn rejections(&self) -> &Rejections {
         &self.rejections
+    }
+
+    /// How often somebody was told that there is no connection for it, by reason.
+    pub fn refusals(&self) -> impl Iterator<Item = (RejectReason, u64)> {
+        RejectReason::ALL.iter().copied().zip(self.refusals)
     }
 
     /// Where a peer stands.

@@ -90,6 +90,8 @@ fn a_full_server_says_so() {
         [(_, Seen::Disconnected(DisconnectReason::Rejected, Some((RejectReason::Full, 0))))]
     ));
     assert_eq!(world.server().endpoint.peer_count(), 1);
+    let told: Vec<_> = world.server().endpoint.refusals().filter(|(_, count)| *count > 0).collect();
+    assert_eq!(told, [(RejectReason::Full, 1)]);
 }
 
 #[test]

@@ -37,15 +37,17 @@ pub mod priority;
 pub mod rewind;
 mod runs;
 mod slots;
+pub mod tally;
 mod wanted;
 
 use netloom_wire::{Alias, Tick};
 
 use crate::arena::Arena;
 use crate::bits::Bits;
+use crate::class::ClassId;
 use crate::codec::Codes;
 use crate::digest::REGIONS_MAX;
-use crate::property::PropertyCounters;
+use crate::property::{PropertyCounters, PropertyMessage};
 use crate::setting::SettingError;
 use crate::snapshot::{Feedback, nearest_tick};
 use crate::world::{ObjectIndex, World, WorldError};
@@ -62,6 +64,7 @@ pub use config::{Heartbeat, ServerConfig};
 pub use input_queue::{InputQueue, InputQueueConfig, Starvation};
 pub use peer::PeerConfig;
 pub use rewind::{Rewind, RewindConfig};
+pub use tally::ClassTraffic;
 
 /// A peer of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,6 +109,7 @@ impl ReplicaServer {
     /// A server of a world.
     pub fn new(world: World, codes: Codes, config: ServerConfig) -> Result<ReplicaServer, SettingError> {
         config.check()?;
+        let scribe = Scribe::new(config.arena_bytes, world.classes().len());
         let choosing = Choosing {
             weights: Weights::new(config.weights, config.distance)?,
             picking: config.picking,
@@ -125,7 +129,7 @@ impl ReplicaServer {
             peers: Vec::new(),
             workers: vec![Worker::default()],
             encoders: vec![Encoder::new(0, config.arena_bytes)],
-            scribes: vec![Scribe::new(config.arena_bytes)],
+            scribes: vec![scribe],
             audiences: Vec::new(),
             changed: Bits::default(),
             changed_words: Vec::new(),
@@ -169,6 +173,12 @@ impl ReplicaServer {
     /// What was written since the beginning.
     pub fn written(&self) -> Written {
         self.scribes.iter().fold(Written::default(), |all, scribe| all.and(scribe.written))
+    }
+
+    /// What was sent about the objects of a class since the beginning. Of updates, a sample is counted for all: [`tally`].
+    pub fn class_traffic(&self, class: ClassId) -> ClassTraffic {
+        let counted = self.scribes.iter().map(|scribe| scribe.tally.class(class));
+        counted.fold(ClassTraffic::default(), ClassTraffic::and)
     }
 
     /// Restricts who may see an object. Said before the tick in which it appears, nobody else ever hears of it.
@@ -396,7 +406,15 @@ impl ReplicaServer {
     /// [`PROPERTY_MESSAGE_BYTES_MAX`](crate::property::PROPERTY_MESSAGE_BYTES_MAX) at most. Poll while the channel has
     /// room: a peer that falls far behind gets the newest values only.
     pub fn poll_property(&mut self, peer: ReplicaPeer, out: &mut [u8]) -> Option<usize> {
-        find(&mut self.peers, peer)?.properties.poll_property(&self.world, out)
+        let ReplicaServer { world, peers, scribes, .. } = self;
+        let peer = find(peers, peer)?;
+        let length = peer.properties.poll_property(world, out)?;
+        let message = PropertyMessage::read(&out[..length]).ok();
+        let slot = message.and_then(|message| peer.object_slot(message.alias));
+        if let (Some(object), Some(scribe)) = (slot.and_then(|slot| world.at(slot)), scribes.first_mut()) {
+            scribe.tally.count_value(object.class_id(), length);
+        }
+        Some(length)
     }
 
     /// What became of the values that a peer must all receive; `None` for a peer that is gone.

@@ -234,6 +234,8 @@ pub struct World {
     retuned_next: Vec<ObjectIndex>,
     /// Objects whose priority is 0.
     silent: usize,
+    /// Objects of each class.
+    populations: Box<[usize]>,
     committed: Option<Tick>,
     refresh_next: usize,
     changes: Changes,
@@ -258,6 +260,7 @@ impl World {
             PropertyLog::new(if classes.has_reliable() { config.property_log_bytes } else { 0 });
         Ok(World {
             config,
+            populations: vec![0; classes.len()].into(),
             classes,
             property_log,
             ids: BTreeMap::new(),
@@ -327,6 +330,7 @@ impl World {
         self.flags[slot] = flag::LIVE | flag::UNBORN;
         self.priorities[slot] = priority;
         self.silent += usize::from(priority == 0.0);
+        self.populations[usize::from(spawn.class.0)] += 1;
         self.relevance_radii[slot] = radius;
         self.kind_weights[slot] = kind_weight;
         // Words of zero mean the origin, where positions are relative to one.
@@ -351,6 +355,7 @@ impl World {
         }
         self.family.attach(slot, None);
         self.ids.remove(&self.settings[slot].id);
+        self.populations[usize::from(self.settings[slot].class.0)] -= 1;
         self.silent -= usize::from(self.priorities[slot] == 0.0);
         self.histories.close(slot);
         if self.flags[slot] & flag::UNBORN == 0 {
@@ -377,6 +382,11 @@ impl World {
     /// How many objects there are.
     pub fn len(&self) -> usize {
         self.ids.len()
+    }
+
+    /// How many there are of a class.
+    pub fn population(&self, class: ClassId) -> usize {
+        self.populations.get(usize::from(class.0)).copied().unwrap_or_default()
     }
 
     /// Whether there is none.

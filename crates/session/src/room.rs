@@ -15,9 +15,10 @@ mod writes;
 
 use std::collections::BTreeMap;
 
+use netloom_replica::ClassId;
 use netloom_replica::SettingError;
 use netloom_replica::server::rewind::RewindError;
-use netloom_replica::server::{ReplicaServer, Rewind, RewindConfig};
+use netloom_replica::server::{ClassTraffic, ReplicaServer, Rewind, RewindConfig};
 use netloom_replica::world::{ObjectIndex, Spawn, World, WorldConfig, WorldError};
 use netloom_wire::{Micros, ObjectId, Tick};
 
@@ -27,11 +28,12 @@ use crate::config::RoomConfig;
 use crate::game::{PlayerId, cut};
 use crate::health::Unfit;
 use crate::lobby::Lobby;
-use crate::message::{NoticeKind, ToClient};
+use crate::message::{CallRefusal, NoticeKind, ToClient};
 use crate::outbox::Outbox;
 use crate::protocol::Protocol;
 use crate::random::Random;
 use crate::replicated::Replicated;
+use crate::validate::Reason;
 
 pub use calls::CallTarget;
 pub(crate) use calls::channel_of;
@@ -88,6 +90,8 @@ pub enum SpawnError {
 pub struct RoomCounters {
     /// Inputs that the game refused.
     pub rejected_inputs: u64,
+    /// The same by reason, in the order of [`Reason::ALL`]; the last are reasons of the game's own.
+    pub rejected_inputs_by_reason: [u64; Reason::ALL.len() + 1],
     /// Snapshots sent.
     pub snapshots: u64,
     /// Bytes of snapshots sent.
@@ -102,6 +106,8 @@ pub struct RoomCounters {
     pub calls: u64,
     /// Players' calls that were refused, by the room or by the game.
     pub refused_calls: u64,
+    /// The same by reason, in the order of [`CallRefusal::ALL`].
+    pub refused_calls_by_reason: [u64; CallRefusal::ALL.len()],
 }
 
 /// A room. See the [module](self).
@@ -335,6 +341,20 @@ impl Room {
     /// What happened so far.
     pub fn counters(&self) -> RoomCounters {
         self.counters
+    }
+
+    /// What was sent about the objects of each class, in the order of [`Protocol::classes`].
+    pub fn class_traffic(&self) -> impl Iterator<Item = ClassTraffic> {
+        self.class_ids().map(|class| self.replica.class_traffic(class))
+    }
+
+    /// How many objects there are of each class, in the same order.
+    pub fn populations(&self) -> impl Iterator<Item = usize> {
+        self.class_ids().map(|class| self.world().population(class))
+    }
+
+    fn class_ids(&self) -> impl Iterator<Item = ClassId> + use<> {
+        (0..self.protocol.classes().len()).map(|class| ClassId(class as u8))
     }
 
     /// Steps whose time passed without them being made, because the server was not called in time.

@@ -15,7 +15,8 @@ mod hall;
 use std::net::{IpAddr, SocketAddr};
 
 use netloom_proto::{
-    ConfigError, DisconnectReason, Endpoint, Event, PeerId, Pulse, Rejections, State, Stats, Transmit,
+    ConfigError, DisconnectReason, Endpoint, Event, PeerId, Pulse, RejectReason, Rejections, State, Stats,
+    Transmit,
 };
 use netloom_wire::Micros;
 
@@ -187,6 +188,11 @@ impl Server {
     /// Datagrams that were dropped, by reason.
     pub fn rejections(&self) -> &Rejections {
         self.endpoint.rejections()
+    }
+
+    /// How often somebody was told that there is no connection for it, by reason.
+    pub fn refusals(&self) -> impl Iterator<Item = (RejectReason, u64)> {
+        self.endpoint.refusals()
     }
 
     /// Messages that made no sense, and what else the desk counts.

@@ -128,7 +128,10 @@ fn an_input_that_cannot_be_is_refused_with_a_reason() {
     net.until_event(alice, "a refusal", |event| {
         matches!(event, ClientEvent::Rejected { reason: Reason::Game(7), text, .. } if text == "nobody walks that fast")
     });
-    assert!(net.server.room(net.room).unwrap().counters().rejected_inputs > 0);
+    let counters = net.server.room(net.room).unwrap().counters();
+    let [known @ .., by_game] = counters.rejected_inputs_by_reason;
+    assert!(counters.rejected_inputs > 0 && known == [0; 8]);
+    assert_eq!(by_game, counters.rejected_inputs);
 }
 
 #[test]
@@ -257,7 +260,9 @@ fn a_full_room_an_unknown_room_and_a_taken_name_are_refused_with_words() {
     expect(&mut net, elsewhere, Refusal::NoSuchRoom);
     let same = ClientConfig { name: "alice".to_owned(), is_spectator: true, ..ClientConfig::default() };
     expect(&mut net, same, Refusal::NameTaken);
-    assert_eq!(net.server.counters().refused, 3);
+    let counters = net.server.counters();
+    let by_reason = Refusal::ALL.iter().map(|reason| counters.refused_by_reason[*reason as usize]);
+    assert_eq!((counters.refused, by_reason.collect::<Vec<_>>()), (3, vec![1, 1, 1, 0, 0, 0, 0, 0]));
 }
 
 #[test]

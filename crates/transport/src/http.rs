@@ -1,8 +1,8 @@
 //! As much HTTP as a game server needs: a request's head, and an answer from memory.
 //!
 //! The port that browsers open a WebSocket on is also the one that they get the page from, that a monitor scrapes and that
-//! an orchestrator probes. That takes no web server: one request per connection, its head bounded in bytes and time, no
-//! body, and an answer that is in memory already.
+//! an orchestrator probes. That takes no web server: one request per connection, its head bounded in bytes and time, a body
+//! only where one is allowed and then a short one, and an answer that is in memory already.
 //!
 //! ```text
 //!   GET /metrics HTTP/1.1\r\n            HTTP/1.1 200 OK\r\n
@@ -19,7 +19,9 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-pub use head::{FIELDS_MAX, Fields, HEAD_BYTES_MAX, HeadError, Request, ResponseHead, head_length};
+pub use head::{
+    BODY_BYTES_MAX, FIELDS_MAX, Fields, HEAD_BYTES_MAX, HeadError, Request, ResponseHead, head_length,
+};
 
 /// Bytes to answer with. They are not copied for a connection: a thousand readers of a page share one.
 #[derive(Clone, Debug)]
@@ -144,7 +146,10 @@ impl Response {
         if !matches!(self.status, 204 | 304) {
             let length = self.body.as_bytes().len();
             // Writing to a string does not fail, here and below.
-            let _ = write!(head, "Content-Type: {}\r\nContent-Length: {length}\r\n", self.content_type);
+            if !self.content_type.is_empty() {
+                let _ = write!(head, "Content-Type: {}\r\n", self.content_type);
+            }
+            let _ = write!(head, "Content-Length: {length}\r\n");
         }
         for (name, value) in &self.fields {
             let _ = write!(head, "{name}: {}\r\n", value.replace(|letter: char| letter.is_control(), " "));
@@ -168,8 +173,10 @@ pub(crate) fn status_line(status: u16) -> String {
         404 => "Not Found",
         405 => "Method Not Allowed",
         408 => "Request Timeout",
+        413 => "Content Too Large",
         426 => "Upgrade Required",
         431 => "Request Header Fields Too Large",
+        501 => "Not Implemented",
         503 => "Service Unavailable",
         505 => "HTTP Version Not Supported",
         // The words are for people; programs read the number.
@@ -200,6 +207,8 @@ mod tests {
             "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
         );
         assert!(Response::text(200, "").head().contains("Content-Length: 0\r\n"));
+        let moved = Response::empty(302).with_field("Location", "/").head();
+        assert!(moved.contains("Content-Length: 0\r\n") && !moved.contains("Content-Type"), "{moved}");
     }
 
     #[test]

@@ -29,13 +29,15 @@ pub use frame::{
     write_frame,
 };
 pub use message::{Incoming, MessageReader};
-pub use upgrade::{Answer, Origins, PATH, SUBPROTOCOL, UpgradeError, accept_for, answer, check_response};
+pub use upgrade::{
+    Answer, Origins, PATH, PlainHttp, SUBPROTOCOL, UpgradeError, accept_for, answer, check_response,
+};
 
 use netloom_wire::Micros;
 
 use crate::address::PeerAddress;
 use crate::error::TransportError;
-use crate::http::{Request, Response};
+use crate::http::{BODY_BYTES_MAX, Request, Response};
 use crate::stream::{Streams, TcpConfig, transport_over_streams};
 use codec::{Masks, Shared, WebSocketCodec};
 
@@ -50,6 +52,9 @@ pub struct WebSocketConfig {
     pub origins: Origins,
     /// Whether to bind, or connect to, addresses that are not loopback: what is sent can be read and changed on the way.
     pub allows_plain_on_network: bool,
+    /// The longest body of a plain POST request, up to [`BODY_BYTES_MAX`](crate::http::BODY_BYTES_MAX). With 0 there is no POST: only GET
+    /// and HEAD reach the handler of [`serve_http`](WebSocketTransport::serve_http).
+    pub http_body_bytes_max: usize,
 }
 
 impl Default for WebSocketConfig {
@@ -59,6 +64,7 @@ impl Default for WebSocketConfig {
             upgrade_timeout: Micros::from_secs(5),
             origins: Origins::default(),
             allows_plain_on_network: false,
+            http_body_bytes_max: 0,
         }
     }
 }
@@ -79,6 +85,7 @@ impl WebSocketConfig {
         let shared = Shared {
             origins: self.origins.at(local),
             upgrade_timeout: self.upgrade_timeout,
+            body_bytes_max: self.http_body_bytes_max.min(BODY_BYTES_MAX),
             http: None,
             masks: Masks::new(),
         };
@@ -136,8 +143,9 @@ impl WebSocketTransport {
         Ok(WebSocketTransport { streams: Streams::connect(server, tcp, shared)? })
     }
 
-    /// Answers plain GET and HEAD requests on the same port, except those for [`PATH`]. The handler runs in
-    /// [`receive`](crate::Transport::receive): it should answer from what it has.
+    /// Answers plain GET and HEAD requests on the same port, except those for [`PATH`]; POST as well where
+    /// [bodies](WebSocketConfig::http_body_bytes_max) are allowed. The handler runs in [`receive`](crate::Transport::receive): it should
+    /// answer from what it has.
     pub fn serve_http(&mut self, handler: impl FnMut(&Request<'_>) -> Response + Send + 'static) {
         self.streams.shared.http = Some(Box::new(handler));
     }

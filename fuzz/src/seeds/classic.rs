@@ -8,10 +8,10 @@ const TARGET: &str = "classic_datagram";
 const JOIN: &[u8] = &[2, 0, 0, 2, 0, 0];
 /// Ready, an input, a choice, a ping: each with the own token.
 const PLAY: &[u8] = &[
-    3, 0, 0, 0, 0, 0, 0, // ready
-    3, 0, 0, 0x19, 5, 0, 0, // up, right, shoot
-    3, 0, 1, 0, 2, 0, 0, // a power
-    3, 0, 0, 0, 4, 1, 2, 3, 4, 0, 0, // a ping
+    3, 0, 0, 0, 0, 0, // ready
+    3, 0, 0, 0x19, 5, 0, // up, right, shoot
+    3, 0, 1, 0, 2, 0, // a power
+    3, 0, 0, 0, 4, 1, 2, 3, 4, 0, // a ping
 ];
 const FRAMES: &[u8] = &[0, 0, 167, 0, 0, 0, 167, 0, 0, 0, 167, 0];
 
@@ -24,7 +24,7 @@ pub fn seeds() -> Vec<Seed> {
         seed(TARGET, "silence", &[&[0], JOIN, FRAMES, &[0, 0, 0xff, 0xff]]),
         seed(TARGET, "trusted", &[&[1, 2, 1, 1, 1, 1, 4, 0x10, 1, 0, 0x19], FRAMES]),
         seed(TARGET, "a_stranger", &[&[0], PLAY, &[2, 2, 1, 1, 3, 3, 1, 0, 0]]),
-        seed(TARGET, "goodbye", &[&[0], JOIN, &[3, 0, 0, 0, 1, 0, 0], FRAMES, JOIN]),
+        seed(TARGET, "goodbye", &[&[0], JOIN, &[3, 0, 0, 0, 1, 0], FRAMES, JOIN]),
         raw("unknown_opcode", &[0x77, 1, 0, 0xab]),
         raw("wrong_size", &[0x10, 2, 0, 1, 1]),
         seed(

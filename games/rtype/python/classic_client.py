@@ -7,7 +7,8 @@
 
 It joins, is ready, flies towards what it can shoot and what it can collect, chooses what it is offered, and after the end of a game is ready
 again. With --json it prints what it sees as lines of JSON: {"event": "lobby" | "start" | "level" | "boss" | "capsule" | "offer" | "power" |
-"weapon_offer" | "weapon" | "info" | "over" | "error" | "joined" | "left" | "summary", …}.
+"weapon_offer" | "weapon" | "info" | "over" | "flew" | "fired" | "error" | "joined" | "left" | "summary", …}; "flew" and "fired" once for each
+ship of a game.
 """
 
 import argparse
@@ -26,6 +27,9 @@ SILENCE_SECONDS = 5.0
 # An entity that is not heard of for so long is gone.
 FORGET_SECONDS = 0.25
 FAREWELLS = 3
+# A ship that is so far from where it was seen first has flown, and a shot that is first seen so far ahead of a ship is its own.
+FLOWN_UNITS = 60
+MUZZLE_UNITS, MUZZLE_UNITS_ASIDE = 160, 60
 
 EVENTS = {
     codec.LOBBY_STATUS: "lobby",
@@ -112,6 +116,7 @@ class Player:
         self.connection, self.tell = connection, tell
         self.own_id, self.is_playing, self.is_ready = None, False, True
         self.entities, self.told, self.counts = {}, {}, {}
+        self.first_places, self.seen_acts = {}, set()
         self.power_offer = self.weapon_offer = None
         self.asked = 0.0
 
@@ -119,6 +124,7 @@ class Player:
         self.counts[opcode] = self.counts.get(opcode, 0) + 1
         if opcode == codec.ENTITY_POSITIONS:
             for entity in message["entities"]:
+                self.witness(entity)
                 self.entities[entity["id"]] = (now, entity)
             return
         if opcode == codec.LOBBY_STATUS:
@@ -128,6 +134,7 @@ class Player:
                 self.power_offer = self.weapon_offer = None
                 # Whatever the next game says is new.
                 self.told = {"lobby": self.told.get("lobby")}
+                self.first_places, self.seen_acts = {}, set()
         elif opcode == codec.GAME_START:
             self.own_id, self.is_playing = message["your_id"], True
         elif opcode == codec.POWERUP_STATUS:
@@ -149,6 +156,23 @@ class Player:
         if self.told.get(event) != key:
             self.told[event] = key
             self.tell(event, message)
+
+    def witness(self, entity):
+        """Tells of each ship that it flies about, and that it fires. Nobody says whose a shot is: it comes out of a ship's nose."""
+        if entity["type"] == codec.PLAYER:
+            x, y = self.first_places.setdefault(entity["id"], (entity["x"], entity["y"]))
+            if abs(entity["x"] - x) + abs(entity["y"] - y) >= FLOWN_UNITS:
+                self.tell_once("flew", entity["id"])
+        elif entity["type"] == codec.SHOT and entity["id"] not in self.entities:
+            for _, ship in self.entities.values():
+                is_ahead = 0 < entity["x"] - ship["x"] < MUZZLE_UNITS
+                if ship["type"] == codec.PLAYER and is_ahead and abs(entity["y"] - ship["y"]) < MUZZLE_UNITS_ASIDE:
+                    self.tell_once("fired", ship["id"])
+
+    def tell_once(self, event, ship):
+        if (event, ship) not in self.seen_acts:
+            self.seen_acts.add((event, ship))
+            self.tell(event, {"id": ship})
 
     def act(self, now):
         """A frame: what is to be said again, and what is held."""

@@ -2,10 +2,10 @@
  * A log of what was shown, frame by frame, for tools and tests: with `?log=1` in the address it is kept, as
  * `netloomFrames` of the window, and a button saves it as JSON.
  *
- * Each frame has its time, the newest step that the player acted in, the steps that are shown of the own
- * ship and of everything else, what was pressed, where the own ship is shown, and where the others are.
- * Places are in units. Keys and beams are logged as they happen, with their times. The clock is
- * performance.now().
+ * Each frame has its time, when it was really drawn, the newest step that the player acted in, the steps
+ * that are shown of the own ship and of everything else, what was pressed, where the own ship is shown, and
+ * where the others are. Places are in units. Keys and beams are logged as they happen, with their times. The
+ * clock is performance.now().
  */
 
 import { element } from "/common/words.js";
@@ -17,6 +17,7 @@ const EVENTS_MAX = 20_000;
 /**
  * @typedef {object} LoggedFrame
  * @property {number} timeMs
+ * @property {number} drawnMs
  * @property {number} step
  * @property {number | null} ownStep
  * @property {number | null} shownStep
@@ -72,7 +73,10 @@ export class FrameLog {
    */
   add(cast, step, { ownStep, shownStep }, buttons) {
     /** @type {LoggedFrame} */
-    const frame = { timeMs: cast.nowMs, step, ownStep, shownStep, buttons, own: null, others: [] };
+    const frame = {
+      ...{ timeMs: cast.nowMs, drawnMs: performance.now() },
+      ...{ step, ownStep, shownStep, buttons, own: null, others: [] },
+    };
     for (const { id, seat, x, y, down, isOwn } of cast.ships) {
       if (isOwn) frame.own = { seat, x, y, down };
       else if (down === 0) frame.others.push({ kind: "ship", alias: id, what: seat, x, y });

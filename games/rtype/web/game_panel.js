@@ -19,6 +19,8 @@ export class GamePanel {
   #over = element("over", HTMLElement);
   #overTitle = element("over-title", HTMLElement);
   #overWords = element("over-words", HTMLElement);
+  /** What all have done together, once it is over. */
+  #together = "";
   #touch = element("touch", HTMLElement);
   #lobby;
   #source;
@@ -39,6 +41,7 @@ export class GamePanel {
     this.#view = view;
     this.#sound = sound;
     this.#offers.onChosen = () => sound.play("choose");
+    this.#offers.armedOf = () => source.ownShip;
     view.effects.onSound = (name, x) => {
       if (lobby.isPlaying) sound.play(name, x);
     };
@@ -97,6 +100,8 @@ export class GamePanel {
       return;
     }
     this.#hud.update(cast, own, this.#view.nameOf);
+    // The last points come with the next snapshot, after the word that it is over.
+    if (!this.#over.hidden) this.#sayPoints(own);
     const isConnected = session.client?.state === "connected";
     const waits = isWatching ? "You are watching." : "You fly from the next wave.";
     const isOut = own !== null && own.lives === 0;
@@ -136,12 +141,18 @@ export class GamePanel {
 
   /** @param {readonly any[]} args */
   #showOver([isWon, score, level]) {
-    const own = this.#source.ownShip;
     this.#overTitle.textContent = isWon ? "You won" : "Game over";
-    const parts = [`Together ${Number(score).toLocaleString("en")} points, up to level ${level}.`];
-    if (own !== null) parts.unshift(`You: ${own.score.toLocaleString("en")} points.`);
-    this.#overWords.textContent = parts.join(" ");
+    this.#together = `Together ${Number(score).toLocaleString("en")} points, up to level ${level}.`;
+    this.#sayPoints(this.#source.ownShip);
+    // There is nothing left to use it for.
+    this.#offers.clear();
     this.#setOver(true);
+  }
+
+  /** @param {Record<string, any> | null} own */
+  #sayPoints(own) {
+    const ownPoints = own === null ? "" : `You: ${own.score.toLocaleString("en")} points. `;
+    this.#overWords.textContent = ownPoints + this.#together;
   }
 
   /** @param {boolean} isOver */

@@ -5,6 +5,7 @@
 
 import { element, make } from "/common/words.js";
 import { POWERS, WEAPONS } from "/rtype/protocol.js";
+import { WEAPON_LEVEL_MAX } from "/rtype/rules/weapons.js";
 
 /** @typedef {import("/netloom/index.js").Client} Client */
 /**
@@ -26,6 +27,11 @@ const SAID = {
 export class Offers {
   /** Hears that something was chosen. */
   onChosen = () => {};
+  /**
+   * What the own ship is armed with: the same weapon again is a better one, and another is as good as it was.
+   * @type {() => Record<string, any> | null}
+   */
+  armedOf = () => null;
   #panel = element("offers", HTMLElement);
   #title = element("offer-title", HTMLElement);
   #list = element("offer-list", HTMLElement);
@@ -90,6 +96,13 @@ export class Offers {
     this.#show();
   }
 
+  /** How good a weapon will be. @param {number} weapon */
+  #levelOf(weapon) {
+    const armed = this.armedOf();
+    if (armed === null) return 0;
+    return Math.min(armed.weapon_level + (armed.weapon === weapon ? 1 : 0), WEAPON_LEVEL_MAX);
+  }
+
   #show() {
     const [offer] = this.#offers;
     this.#panel.hidden = offer === undefined;
@@ -100,9 +113,10 @@ export class Offers {
       ...offer.choices.map((choice, place) => {
         const button = make("button", "", "offer");
         button.type = "button";
+        const level = offer.call === "choose_weapon" ? this.#levelOf(choice) : 0;
         button.append(
           make("kbd", String(place + 1)),
-          make("b", names[choice] ?? "?"),
+          make("b", `${names[choice] ?? "?"} ${"I".repeat(level)}`.trim()),
           make("span", words[choice] ?? ""),
         );
         button.addEventListener("click", () => this.choose(place));

@@ -3,8 +3,9 @@
  *
  * Everything that arrives is taken in as it comes, and everything else happens in `#run`: it is called soon
  * after an arrival, at deadlines, and by games that have frames of their own (`update`). One run takes in
- * what arrived, tells the game, asks it for the inputs of the steps that are due, and sends. So a client
- * needs no frame loop to stay connected, and one in a background tab goes on.
+ * what arrived, tells the game, asks it for the inputs of the steps that are due (in a game with frames: if
+ * this is one), and sends. So a client needs no frame loop to stay connected, and one in a background tab
+ * goes on.
  */
 
 import { NetloomError } from "../session/error.js";
@@ -49,6 +50,8 @@ export class Client extends Emitter {
   #isClosing = false;
   #now = 0;
   #drivenAtMs = -Infinity;
+  /** When the last frame was, by `#now`. */
+  #framedAt = 0;
   #actor;
   /** @type {(error: NetloomError) => void} */
   #settleClosed = () => {};
@@ -242,7 +245,7 @@ export class Client extends Emitter {
    */
   update(nowMs = performance.now()) {
     this.#drivenAtMs = nowMs;
-    this.#run(nowMs);
+    this.#run(nowMs, true);
   }
 
   /** Says goodbye and gives up the seat. Settles when it is over. @returns {Promise<NetloomError>} */
@@ -280,15 +283,28 @@ export class Client extends Emitter {
     return this.#now;
   }
 
-  /** See the module. @param {number} [nowMs] */
-  #run(nowMs) {
+  /** Whether the game has frames of its own at present. */
+  get #isDriven() {
+    return this.#nowMs() - this.#drivenAtMs < DRIVEN_MS;
+  }
+
+  /**
+   * See the module. The player acts in frames only: a step that was made when something arrived would miss
+   * the key that is pressed before the next frame.
+   * @param {number} [nowMs]
+   * @param {boolean} [isFrame]
+   */
+  #run(nowMs, isFrame = !this.#isDriven) {
     if (this.#state === "disconnected") return;
-    const elapsed = -this.#now;
     const now = this.#moveOn(nowMs);
-    this.#session.tick(now);
+    if (isFrame) this.#session.tick(now);
+    else this.#session.receive(now);
     this.#tell();
-    for (const object of this.#scene.gone()) this.emit("leave", object);
-    this.#actor.act(Math.max(0, elapsed + now));
+    if (isFrame) {
+      for (const object of this.#scene.gone()) this.emit("leave", object);
+      this.#actor.act(now - this.#framedAt);
+      this.#framedAt = now;
+    }
     this.#scene.frame++;
     this.#transmit(now);
     this.#stats.update(now / 1_000, this.#session);
@@ -308,8 +324,7 @@ export class Client extends Emitter {
     if (this.#state === "disconnected") return;
     const nowMs = this.#nowMs();
     const { seat } = this.#session;
-    const isDriven = nowMs - this.#drivenAtMs < DRIVEN_MS;
-    const frameMs = seat === null ? Infinity : isDriven ? DRIVEN_MS : 1_000 / seat.stepsPerSecond;
+    const frameMs = seat === null ? Infinity : this.#isDriven ? DRIVEN_MS : 1_000 / seat.stepsPerSecond;
     const sendMs = this.#line.isCongested
       ? nowMs + CONGESTED_MS
       : this.#session.nextTimeout(this.#now) / 1_000;

@@ -149,18 +149,24 @@ export class SessionClient {
    * @param {number} now
    */
   tick(now) {
-    this.#receive(now);
+    this.receive(now);
     const { seat } = this;
-    const isOver = this.#lostSince !== null && now - this.#lostSince > RECONNECT_WINDOW_US;
-    if (isOver && this.#out.connection === null) {
-      this.#end(new NetloomError("lost", "the server keeps the lost seat no longer: connect again"));
-      return;
-    }
     if (seat === null) return;
     seat.advance(now, this.stats(), this.#inputs);
     this.#calls.advance(now, seat);
     const delayMs = seat.pollViewing(now);
     if (delayMs !== null) this.#out.send(CHANNEL.control, (out) => write.viewing(out, delayMs));
+  }
+
+  /**
+   * Between two frames: takes in what arrived.
+   * @param {number} now
+   */
+  receive(now) {
+    this.#receive(now);
+    const isOver = this.#lostSince !== null && now - this.#lostSince > RECONNECT_WINDOW_US;
+    if (isOver && this.#out.connection === null)
+      this.#end(new NetloomError("lost", "the server keeps the lost seat no longer: connect again"));
   }
 
   /** @param {number} now */

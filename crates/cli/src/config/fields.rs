@@ -59,7 +59,7 @@ const SECTIONS: [(&str, &str); 7] = [
 ];
 
 /// All settings, in the order of the file.
-const FIELDS: [Field; 56] = [
+const FIELDS: [Field; 57] = [
     field(
         "server",
         "role",
@@ -116,7 +116,13 @@ const FIELDS: [Field; 56] = [
         "server",
         "metrics",
         AddressOrNothing,
-        "Where /metrics and /healthz are served over HTTP; empty for nowhere.",
+        "Where /metrics, /healthz and /dashboard are served over HTTP; empty for nowhere.",
+    ),
+    field(
+        "server",
+        "dashboard",
+        Bool,
+        "Whether there is /dashboard, where whoever is on this machine sees rooms and players live and can remove players.",
     ),
     field(
         "room",

@@ -15,7 +15,7 @@ use serde::Serialize;
 /// Steps after which what was written is there to be read.
 const FLUSH_STEPS: u64 = 60;
 /// Places are in hundredths of a metre, as finely as they are sent.
-const PER_METRE: f32 = 100.0;
+const PER_METRE: f64 = 100.0;
 
 /// A step.
 #[derive(Serialize)]
@@ -61,7 +61,9 @@ impl Truth {
                 Value::Word(seat) => Some(seat),
                 _ => None,
             });
-            let [x, y, _] = object.position().map(|metres| (metres * PER_METRE).round() as i32);
+            // As the game said in this step; peers are told of it with the next snapshot.
+            let place = room.world().pose(object.index()).unwrap_or_default().position;
+            let [x, y, _] = place.map(|metres| (metres * PER_METRE).round() as i32);
             let owner = object.owner().map(|owner| owner.0);
             Witness { id: object.id().0, class: schema.name(), owner, seat, x, y }
         });

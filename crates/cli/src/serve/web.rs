@@ -8,7 +8,7 @@ use netloom::transport::http::{Request, Response};
 use netloom::transport::websocket::{PATH, SUBPROTOCOL};
 use serde_json::{Value, json};
 
-use super::pages;
+use super::{dashboard, pages};
 
 /// Where a page finds out how to connect.
 pub const WELL_KNOWN: &str = "/.well-known/netloom.json";
@@ -26,12 +26,14 @@ pub struct Listener {
 pub struct Web {
     protocol: Protocol,
     listener: Arc<OnceLock<Listener>>,
+    /// Where the dashboard is, if there is one.
+    dashboard: Arc<OnceLock<String>>,
 }
 
 impl Web {
     /// For a server of a game.
     pub fn new(protocol: Protocol) -> Web {
-        Web { protocol, listener: Arc::default() }
+        Web { protocol, listener: Arc::default(), dashboard: Arc::default() }
     }
 
     /// Tells where WebTransport is, once that is known.
@@ -41,14 +43,34 @@ impl Web {
         let _is_set = self.listener.set(listener);
     }
 
+    /// Tells where the dashboard is, once that is known.
+    pub fn set_dashboard(&self, address: String) {
+        // It is set once, as above.
+        let _is_set = self.dashboard.set(address);
+    }
+
     /// The answer to a request.
     pub fn answer(&self, request: &Request<'_>) -> Response {
         match request.path() {
             WELL_KNOWN => self.tell_where(request),
+            path if dashboard::is_own(path) => self.lead_to_dashboard(request),
             _ => pages::answer(self.protocol.name(), request).unwrap_or_else(|| {
                 Response::text(404, "there is no such page\n").with_field("Cache-Control", "no-store")
             }),
         }
+    }
+
+    /// The dashboard is elsewhere: this port may be open to the world, and is served by the game's thread.
+    fn lead_to_dashboard(&self, request: &Request<'_>) -> Response {
+        let response = match (dashboard::check_asker(request), self.dashboard.get()) {
+            (Err(refusal), _) => return refusal,
+            (Ok(()), Some(address)) => Response::empty(302).with_field("Location", address.clone()),
+            (Ok(()), None) => Response::text(
+                404,
+                "the dashboard is off: server.dashboard = true and an address in server.metrics turn it on\n",
+            ),
+        };
+        response.with_field("Cache-Control", "no-store")
     }
 
     fn tell_where(&self, request: &Request<'_>) -> Response {
@@ -87,16 +109,16 @@ impl Listener {
 
 /// The host that a request was sent to, as its sender names it.
 #[derive(Debug, PartialEq)]
-struct Authority<'a> {
+pub struct Authority<'a> {
     /// With the port, if there is one.
-    whole: &'a str,
+    pub whole: &'a str,
     /// Without; IPv6 addresses in brackets.
-    name: &'a str,
+    pub name: &'a str,
 }
 
 impl<'a> Authority<'a> {
     /// Only what can stand in an address and means nothing else there.
-    fn parse(whole: &'a str) -> Option<Authority<'a>> {
+    pub fn parse(whole: &'a str) -> Option<Authority<'a>> {
         let (name, port) = match whole.rfind(']') {
             Some(bracket) => whole.split_at(bracket + 1),
             None => whole.split_at(whole.find(':').unwrap_or(whole.len())),
@@ -162,6 +184,23 @@ mod tests {
         for wrong in ["", "Host: a\r\nHost: b\r\n", "Host: a/../\"\r\n"] {
             assert_eq!(ask(&web, wrong).status(), 400, "{wrong}");
         }
+    }
+
+    #[test]
+    fn who_asks_here_for_the_dashboard_is_led_to_it_if_it_may_be_seen() {
+        let web = Web::new(crate::games::find("cubes").map(|game| (game.protocol)()).unwrap());
+        let ask = |from: &str, host: &str| {
+            let head = format!("GET /dashboard/main.js HTTP/1.1\r\nHost: {host}\r\n\r\n");
+            let request = Request::parse(head.as_bytes()).unwrap().with(b"", from.parse().unwrap());
+            web.answer(&request)
+        };
+        assert_eq!(ask("127.0.0.1:1", "localhost").status(), 404, "it is off");
+        web.set_dashboard(String::from("http://127.0.0.1:7779/dashboard"));
+        let led = ask("127.0.0.1:1", "localhost");
+        assert_eq!(led.status(), 302);
+        assert!(led.fields().any(|field| field == ("Location", "http://127.0.0.1:7779/dashboard")));
+        assert_eq!(ask("192.0.2.1:1", "localhost").status(), 403);
+        assert_eq!(ask("127.0.0.1:1", "evil.example").status(), 403);
     }
 
     #[cfg(feature = "webtransport")]

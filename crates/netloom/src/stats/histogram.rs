@@ -4,9 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use netloom_wire::Micros;
 
-/// Where one bucket ends and the next begins, in microseconds; the last bucket has no end.
-pub const TICK_BUCKETS_US: [u64; 11] =
-    [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 16_667, 50_000, 250_000];
+/// Where one bucket ends and the next begins, in microseconds; the last bucket has no end. Close enough for a percentile to mean
+/// something, and with an end at a sixtieth and a thirtieth of a second, where a step takes all the time that there is.
+pub const TICK_BUCKETS_US: [u64; 24] = [
+    20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 7_500, 10_000, 16_667,
+    25_000, 33_333, 50_000, 100_000, 250_000, 1_000_000,
+];
 const BUCKETS: usize = TICK_BUCKETS_US.len() + 1;
 
 /// Counts of ticks, written by one thread and read by any.
@@ -32,6 +35,22 @@ impl TickTimes {
     /// Ticks in all.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
+    }
+
+    /// Those since it was like this. Which of them was the longest is not known.
+    #[must_use]
+    pub fn since(&self, earlier: &TickTimes) -> TickTimes {
+        let mut counts = self.counts;
+        counts.iter_mut().zip(earlier.counts).for_each(|(count, before)| *count -= before);
+        TickTimes { counts, total: self.total - earlier.total, longest: self.longest }
+    }
+
+    /// These and others.
+    #[must_use]
+    pub fn and(&self, other: &TickTimes) -> TickTimes {
+        let mut counts = self.counts;
+        counts.iter_mut().zip(other.counts).for_each(|(count, more)| *count += more);
+        TickTimes { counts, total: self.total + other.total, longest: self.longest.max(other.longest) }
     }
 
     /// The end of the bucket below which this share of the ticks lies: an upper bound, or the longest beyond the last.
@@ -80,13 +99,19 @@ mod tests {
     #[test]
     fn a_tick_belongs_to_the_first_bucket_that_holds_it() {
         let histogram = Histogram::new();
-        for took in [0, 50, 51, 500, 300_000] {
+        for took in [0, 20, 21, 500, 1_000_001] {
             histogram.count(Micros(took));
         }
         let times = histogram.read();
-        assert_eq!(times.counts, [2, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1]);
-        assert_eq!((times.count(), times.total), (5, Micros(300_601)));
-        assert_eq!(times.quantile(0.5), Micros(100));
-        assert_eq!(times.quantile(1.0), Micros(300_000));
+        let mut expected = [0; BUCKETS];
+        (expected[0], expected[1], expected[8], expected[24]) = (2, 1, 1, 1);
+        assert_eq!(times.counts, expected);
+        assert_eq!((times.count(), times.total), (5, Micros(1_000_542)));
+        assert_eq!(times.quantile(0.5), Micros(30));
+        assert_eq!(times.quantile(1.0), Micros(1_000_001));
+        histogram.count(Micros(40));
+        let since = histogram.read().since(&times);
+        assert_eq!((since.count(), since.total, since.quantile(0.99)), (1, Micros(40), Micros(50)));
+        assert_eq!(since.and(&times), histogram.read());
     }
 }

@@ -4,7 +4,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use super::{PeerStats, RoomStats, Stats, TICK_BUCKETS_US};
+use super::{ClassStats, PeerStats, RejectStats, RoomStats, Stats, TICK_BUCKETS_US};
 
 /// Everything.
 pub(super) fn text(stats: &Stats) -> String {
@@ -13,6 +13,8 @@ pub(super) fn text(stats: &Stats) -> String {
     ticks(&mut page, stats);
     rooms(&mut page, &stats.rooms());
     peers(&mut page, &stats.peers());
+    classes(&mut page, &stats.classes());
+    rejects(&mut page, &stats.rejects());
     page.0
 }
 
@@ -20,7 +22,7 @@ fn server(page: &mut Page, stats: &Stats) {
     page.begin("netloom_info", "gauge", "Which game this is, and which version of Netloom.");
     page.sample("netloom_info", &[("game", &stats.game), ("version", &env!("CARGO_PKG_VERSION"))], 1);
     let summary = stats.summary();
-    let gauges: [(&str, &str, f64); 11] = [
+    let gauges: [(&str, &str, f64); 12] = [
         ("netloom_uptime_seconds", "Time since the server began.", stats.uptime().as_secs_f64()),
         (
             "netloom_healthy",
@@ -51,6 +53,11 @@ fn server(page: &mut Page, stats: &Stats) {
             "netloom_queue_depth_events",
             "Events that wait, of the peer with most.",
             summary.queue_depth as f64,
+        ),
+        (
+            "netloom_longest_tick_seconds",
+            "The longest tick of the last second.",
+            summary.longest_tick_ms / 1e3,
         ),
     ];
     for (name, help, value) in gauges {
@@ -89,7 +96,7 @@ fn ticks(page: &mut Page, stats: &Stats) {
 
 fn rooms(page: &mut Page, rooms: &[RoomStats]) {
     type Figure = fn(&RoomStats) -> u64;
-    let figures: [(&str, &str, &str, Figure); 9] = [
+    let figures: [(&str, &str, &str, Figure); 11] = [
         ("netloom_room_players", "gauge", "Players and watchers in a room.", |room| room.players),
         ("netloom_room_objects", "gauge", "Objects in a room.", |room| room.objects),
         ("netloom_room_steps_total", "counter", "Steps that a room made.", |room| room.steps),
@@ -109,6 +116,10 @@ fn rooms(page: &mut Page, rooms: &[RoomStats]) {
         ("netloom_room_arena_overflows_total", "counter", "Ticks in which codes found no room.", |room| {
             room.arena_overflows
         }),
+        ("netloom_room_calls_total", "counter", "Players' calls that reached the game.", |room| room.calls),
+        ("netloom_room_refused_calls_total", "counter", "Players' calls that were refused.", |room| {
+            room.refused_calls
+        }),
     ];
     for (name, kind, help, figure) in figures {
         page.begin(name, kind, help);
@@ -120,22 +131,33 @@ fn rooms(page: &mut Page, rooms: &[RoomStats]) {
 
 fn peers(page: &mut Page, peers: &[PeerStats]) {
     type Figure = fn(&PeerStats) -> f64;
-    let figures: [(&str, &str, Figure); 10] = [
-        ("netloom_peer_ping_seconds", "Round trip.", |peer| peer.ping_ms / 1e3),
-        ("netloom_peer_packet_loss_ratio", "Share of packets lost.", |peer| peer.packet_loss_pct / 1e2),
-        ("netloom_peer_jitter_seconds", "How much the round trip varies.", |peer| peer.jitter_ms / 1e3),
-        ("netloom_peer_sent_bytes_per_second", "Bytes sent to it.", |peer| peer.bytes_sent_per_sec),
-        ("netloom_peer_received_bytes_per_second", "Bytes from it.", |peer| peer.bytes_recv_per_sec),
-        ("netloom_peer_budget_bytes_per_second", "Bytes that may be sent to it.", |peer| {
+    let figures: [(&str, &str, &str, Figure); 13] = [
+        ("netloom_peer_ping_seconds", "gauge", "Round trip.", |peer| peer.ping_ms / 1e3),
+        ("netloom_peer_packet_loss_ratio", "gauge", "Share of packets lost.", |peer| {
+            peer.packet_loss_pct / 1e2
+        }),
+        ("netloom_peer_jitter_seconds", "gauge", "How much the round trip varies.", |peer| {
+            peer.jitter_ms / 1e3
+        }),
+        ("netloom_peer_sent_bytes_per_second", "gauge", "Bytes sent to it.", |peer| peer.bytes_sent_per_sec),
+        ("netloom_peer_received_bytes_per_second", "gauge", "Bytes from it.", |peer| peer.bytes_recv_per_sec),
+        ("netloom_peer_sent_bytes_total", "counter", "Bytes sent to it.", |peer| peer.bytes_sent as f64),
+        ("netloom_peer_received_bytes_total", "counter", "Bytes from it.", |peer| peer.bytes_received as f64),
+        ("netloom_peer_send_rate_hertz", "gauge", "Snapshots a second that it gets.", |peer| peer.send_rate),
+        ("netloom_peer_budget_bytes_per_second", "gauge", "Bytes that may be sent to it.", |peer| {
             peer.budget_bytes_per_sec as f64
         }),
-        ("netloom_peer_pending_bytes", "Bytes unsent or unacknowledged.", |peer| peer.pending_bytes as f64),
-        ("netloom_peer_queue_depth_events", "Events that wait.", |peer| peer.queue_depth as f64),
-        ("netloom_peer_held_objects", "Objects that it is known to have.", |peer| peer.objects_held as f64),
-        ("netloom_peer_seen_objects", "Objects that it sees.", |peer| peer.objects_seen as f64),
+        ("netloom_peer_pending_bytes", "gauge", "Bytes unsent or unacknowledged.", |peer| {
+            peer.pending_bytes as f64
+        }),
+        ("netloom_peer_queue_depth_events", "gauge", "Events that wait.", |peer| peer.queue_depth as f64),
+        ("netloom_peer_held_objects", "gauge", "Objects that it is known to have.", |peer| {
+            peer.objects_held as f64
+        }),
+        ("netloom_peer_seen_objects", "gauge", "Objects that it sees.", |peer| peer.objects_seen as f64),
     ];
-    for (name, help, figure) in figures {
-        page.begin(name, "gauge", help);
+    for (name, kind, help, figure) in figures {
+        page.begin(name, kind, help);
         for peer in peers {
             page.sample(
                 name,
@@ -148,6 +170,54 @@ fn peers(page: &mut Page, peers: &[PeerStats]) {
                 figure(peer),
             );
         }
+    }
+}
+
+fn classes(page: &mut Page, classes: &[ClassStats]) {
+    page.begin("netloom_class_objects", "gauge", "Objects of a class, in all rooms.");
+    for class in classes {
+        page.sample("netloom_class_objects", &[("class", &class.name)], class.objects);
+    }
+    type Figure = fn(&ClassStats) -> u64;
+    type Figures = (&'static str, &'static str, [(&'static str, Figure); 3]);
+    let figures: [Figures; 2] = [
+        (
+            "netloom_class_messages_total",
+            "What was sent about the objects of a class; updates are extrapolated from a sample.",
+            [
+                ("update", |class| class.updates),
+                ("entry", |class| class.entries),
+                ("value", |class| class.values),
+            ],
+        ),
+        (
+            "netloom_class_bytes_total",
+            "Bytes that were sent about the objects of a class; those of updates are extrapolated from a sample.",
+            [
+                ("update", |class| class.update_bytes),
+                ("entry", |class| class.entry_bytes),
+                ("value", |class| class.value_bytes),
+            ],
+        ),
+    ];
+    for (name, help, kinds) in figures {
+        page.begin(name, "counter", help);
+        for class in classes {
+            for (kind, figure) in kinds {
+                page.sample(name, &[("class", &class.name), ("kind", &kind)], figure(class));
+            }
+        }
+    }
+}
+
+fn rejects(page: &mut Page, rejects: &[RejectStats]) {
+    page.begin("netloom_rejects_total", "counter", "What was refused, and why.");
+    for row in rejects {
+        page.sample(
+            "netloom_rejects_total",
+            &[("kind", &row.kind.name()), ("reason", &row.reason)],
+            row.count,
+        );
     }
 }
 
@@ -197,7 +267,8 @@ mod tests {
 
     #[test]
     fn every_sample_has_help_and_type_before_it() {
-        let stats = Stats::new(Clock::new(), "game", 4);
+        let protocol = netloom_session::Protocol::builder("game").build().unwrap();
+        let stats = Stats::new(Clock::new(), &protocol, 4);
         stats.ticks.count(netloom_wire::Micros(70));
         let text = stats.prometheus();
         let mut known = Vec::new();

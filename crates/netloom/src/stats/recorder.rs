@@ -4,14 +4,28 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use netloom_session::room::Room;
+use netloom_replica::server::ClassTraffic;
+use netloom_session::message::CallRefusal;
+use netloom_session::room::{Room, RoomCounters, RoomId};
+use netloom_session::validate::Reason;
 use netloom_session::{PlayerId, Server as Session};
 use netloom_transport::Counters;
 use netloom_wire::Micros;
 
+use super::rejects::RejectKind;
 use super::row::{Text, word};
-use super::{PEER_WORDS, ROOM_WORDS, STATS_INTERVAL, Stats, Summary};
+use super::{
+    CLASS_WORDS, PEER_FIGURES, PEER_WORDS, ROOM_FIGURES, ROOM_WORDS, STATS_INTERVAL, Stats, Summary,
+};
 use crate::line::untagged;
+
+/// Intervals of which the longest tick is told: a second.
+const INTERVALS: usize = (1_000_000 / STATS_INTERVAL.0) as usize;
+
+/// Reasons for which inputs are refused; those of games count as one.
+const INPUT_REASONS: usize = Reason::ALL.len() + 1;
+/// Reasons for which calls are refused.
+const CALL_REASONS: usize = CallRefusal::ALL.len();
 
 /// What was known when rows were written last, to see what changed since.
 #[derive(Debug)]
@@ -21,7 +35,14 @@ pub(crate) struct Recorder {
     steps: u64,
     bytes: Traffic,
     sends: u64,
+    /// The longest tick of each of the last intervals, the present one first.
+    longest: [Micros; INTERVALS],
     peers: BTreeMap<PlayerId, Traffic>,
+    rooms: BTreeMap<RoomId, Counted>,
+    /// What was counted in all rooms, those that ended included.
+    total: Counted,
+    /// Objects of each class in all rooms.
+    populations: Box<[u64]>,
     /// What the transports are called, by number.
     transports: Vec<&'static str>,
 }
@@ -41,15 +62,51 @@ impl Traffic {
     }
 }
 
+/// What rooms count, and what is to be told of all of them together.
+#[derive(Clone, Debug)]
+struct Counted {
+    inputs: [u64; INPUT_REASONS],
+    calls: [u64; CALL_REASONS],
+    /// By class.
+    classes: Box<[ClassTraffic]>,
+}
+
+impl Counted {
+    fn new(classes: usize) -> Counted {
+        let classes = vec![ClassTraffic::default(); classes].into();
+        Counted { inputs: [0; INPUT_REASONS], calls: [0; CALL_REASONS], classes }
+    }
+
+    /// Adds what a room counted since it was looked at last.
+    fn add(&mut self, room: &Room, before: &mut Counted) {
+        fn add(total: &mut [u64], now: &[u64], before: &mut [u64]) {
+            for ((total, now), before) in total.iter_mut().zip(now).zip(before) {
+                *total += now - std::mem::replace(before, *now);
+            }
+        }
+        let RoomCounters { rejected_inputs_by_reason, refused_calls_by_reason, .. } = room.counters();
+        add(&mut self.inputs, &rejected_inputs_by_reason, &mut before.inputs);
+        add(&mut self.calls, &refused_calls_by_reason, &mut before.calls);
+        let classes = self.classes.iter_mut().zip(room.class_traffic()).zip(&mut before.classes);
+        for ((total, now), before) in classes {
+            *total = total.and(now.since(std::mem::replace(before, now)));
+        }
+    }
+}
+
 impl Recorder {
     pub fn new(stats: Arc<Stats>, transports: Vec<&'static str>) -> Recorder {
         Recorder {
+            total: Counted::new(stats.class_names.len()),
+            populations: vec![0; stats.class_names.len()].into(),
             stats,
             written: Micros::ZERO,
             steps: 0,
             bytes: Traffic::default(),
             sends: 0,
+            longest: [Micros::ZERO; INTERVALS],
             peers: BTreeMap::new(),
+            rooms: BTreeMap::new(),
             transports,
         }
     }
@@ -69,7 +126,9 @@ impl Recorder {
         self.stats.ticked_us.store(ended.0, Ordering::Relaxed);
         let steps = session.rooms().map(Room::steps).sum();
         if std::mem::replace(&mut self.steps, steps) != steps {
-            self.stats.ticks.count(ended.since(began));
+            let took = ended.since(began);
+            self.stats.ticks.count(took);
+            self.longest[0] = self.longest[0].max(took);
         }
         let elapsed = ended.since(self.written);
         if elapsed >= STATS_INTERVAL {
@@ -81,6 +140,13 @@ impl Recorder {
     fn write(&mut self, session: &Session, counters: &Counters, seconds: f64) {
         self.write_summary(session, counters, seconds);
         self.stats.rooms.write(session.rooms().map(room_words));
+        self.write_peers(session, seconds);
+        self.count_rooms(session);
+        self.write_classes();
+        self.write_rejects(session);
+    }
+
+    fn write_peers(&mut self, session: &Session, seconds: f64) {
         let (peers, transports) = (&mut self.peers, &self.transports);
         let rows = session.rooms().flat_map(|room| room.players().map(move |player| (room, player)));
         self.stats.peers.write(rows.filter_map(|(room, player)| {
@@ -89,8 +155,10 @@ impl Recorder {
             let before = peers.insert(player.id, now).unwrap_or_default();
             let (sent, received) = now.per_second(before, seconds);
             let progress = room.progress(player.id);
+            let full_hertz = room.config().sends_per_second;
+            let send_rate = room.quality(player.id).map(|quality| quality.send_rate_millihertz(full_hertz));
             let mut words = [0; PEER_WORDS];
-            words[..12].copy_from_slice(&[
+            words[..PEER_FIGURES].copy_from_slice(&[
                 player.id.0.into(),
                 room.id().0.into(),
                 word(sent),
@@ -103,15 +171,61 @@ impl Recorder {
                 stats.queue_depth as u64,
                 progress.map_or(0, |progress| progress.held as u64),
                 progress.map_or(0, |progress| progress.total as u64),
+                word(send_rate.unwrap_or_default() as f64 / 1e3),
+                now.sent,
+                now.received,
             ]);
             let transport = session.address_of(player.id).map(|address| untagged(address).0);
             let transport = transport.and_then(|number| transports.get(number)).copied().unwrap_or_default();
-            let (name, carrier) = words[12..].split_at_mut(Text::WORDS);
+            let (name, carrier) = words[PEER_FIGURES..].split_at_mut(Text::WORDS);
             Text::write(player.name, name);
             Text::write(transport, carrier);
             Some(words)
         }));
         self.peers.retain(|player, _| session.peer_of(*player).is_some());
+    }
+
+    /// What a room counted goes with it when it ends: it is added up while the room is there.
+    fn count_rooms(&mut self, session: &Session) {
+        self.populations.fill(0);
+        for room in session.rooms() {
+            let classes = self.total.classes.len();
+            let before = self.rooms.entry(room.id()).or_insert_with(|| Counted::new(classes));
+            self.total.add(room, before);
+            let populations = self.populations.iter_mut().zip(room.populations());
+            populations.for_each(|(total, objects)| *total += objects as u64);
+        }
+        if self.rooms.len() > session.rooms().count() {
+            self.rooms.retain(|room, _| session.room(*room).is_some());
+        }
+    }
+
+    fn write_classes(&self) {
+        let counted = self.populations.iter().zip(&self.total.classes);
+        for (row, (objects, traffic)) in self.stats.classes.iter().zip(counted) {
+            let words: [u64; CLASS_WORDS] = [
+                *objects,
+                traffic.updates,
+                traffic.update_bits / 8,
+                traffic.entries,
+                traffic.entry_bytes,
+                traffic.values,
+                traffic.value_bytes,
+            ];
+            row.write(&words);
+        }
+    }
+
+    fn write_rejects(&self, session: &Session) {
+        let (rejects, desk) = (&self.stats.rejects, session.counters());
+        let datagrams = session.rejections();
+        rejects
+            .write(RejectKind::Datagram, netloom_proto::Rejection::ALL.map(|reason| datagrams.get(reason)));
+        rejects.write(RejectKind::Connection, session.refusals().map(|(_, count)| count));
+        rejects.write(RejectKind::Seat, desk.refused_by_reason);
+        rejects.write(RejectKind::Message, [desk.nonsense]);
+        rejects.write(RejectKind::Input, self.total.inputs);
+        rejects.write(RejectKind::Call, self.total.calls);
     }
 
     fn write_summary(&mut self, session: &Session, counters: &Counters, seconds: f64) {
@@ -133,6 +247,9 @@ impl Recorder {
             queue_depth = queue_depth.max(stats.queue_depth as u64);
         }
         let mean = |sum: f64| sum / peers.max(1) as f64;
+        let longest = self.longest.iter().copied().fold(Micros::ZERO, Micros::max);
+        self.longest.rotate_right(1);
+        self.longest[0] = Micros::ZERO;
         let summary = Summary {
             bytes_sent_per_sec: sent,
             bytes_recv_per_sec: received,
@@ -148,6 +265,8 @@ impl Recorder {
             bytes_received: bytes.received,
             datagrams_dropped: counters.dropped(),
             datagrams_refused: session.rejections().total(),
+            longest_tick_ms: longest.as_millis_f64(),
+            written_at: self.written,
         };
         self.stats.summary.write(&summary.to_words());
     }
@@ -156,7 +275,7 @@ impl Recorder {
 fn room_words(room: &Room) -> [u64; ROOM_WORDS] {
     let counters = room.counters();
     let mut words = [0; ROOM_WORDS];
-    words[..10].copy_from_slice(&[
+    words[..ROOM_FIGURES].copy_from_slice(&[
         room.id().0.into(),
         room.player_count() as u64,
         room.world().len() as u64,
@@ -167,7 +286,9 @@ fn room_words(room: &Room) -> [u64; ROOM_WORDS] {
         counters.rejected_inputs,
         counters.undelivered,
         counters.arena_overflows,
+        counters.calls,
+        counters.refused_calls,
     ]);
-    Text::write(room.name(), &mut words[10..]);
+    Text::write(room.name(), &mut words[ROOM_FIGURES..]);
     words
 }

@@ -73,6 +73,9 @@ impl Endpoint {
         if self.replies.len() >= STATELESS_REPLIES_MAX {
             return Err(Rejection::RateLimited);
         }
+        if let Some(reason) = reply.refusal {
+            self.refusals[reason as usize] += 1;
+        }
         self.replies.push_back(reply);
         Ok(())
     }

@@ -29,6 +29,8 @@ pub struct Listener {
 #[derive(Clone, Copy, Debug)]
 pub struct Reply {
     pub to: SocketAddr,
+    /// Why its receiver gets no seat, if that is what it says.
+    pub refusal: Option<RejectReason>,
     length: usize,
     bytes: [u8; REPLY_MAX],
 }
@@ -37,7 +39,7 @@ impl Reply {
     fn write(to: SocketAddr, write: impl FnOnce(&mut [u8]) -> usize) -> Reply {
         let mut bytes = [0; REPLY_MAX];
         let length = write(&mut bytes);
-        Reply { to, length, bytes }
+        Reply { to, refusal: None, length, bytes }
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -52,7 +54,8 @@ impl Reply {
         config: &Config,
     ) -> Reply {
         let reject = Reject { nonce: claims.nonce, reason, detail };
-        Reply::write(to, |out| reject.write(config.protocol_id, out))
+        let reply = Reply::write(to, |out| reject.write(config.protocol_id, out));
+        Reply { refusal: Some(reason), ..reply }
     }
 }
 

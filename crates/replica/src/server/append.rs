@@ -17,6 +17,7 @@ use super::page::place;
 use super::peer::Peer;
 use super::priority::Cadence;
 use super::runs::{RunKey, Runs};
+use super::tally::Tally;
 use super::wanted::{Found, Key};
 use crate::bits::ones;
 use crate::codec::{Codes, SmallCode, gap_code};
@@ -63,15 +64,21 @@ fn marked(gap: (u64, u32), mark: (u64, u32)) -> (u64, u32) {
 pub(super) struct Scribe {
     pub encoder: Encoder,
     pub written: Written,
+    pub tally: Tally,
     /// The rows that the pairs of one peer were found to have.
     rows: Found,
     runs: Runs,
 }
 
 impl Scribe {
-    pub fn new(arena_bytes: usize) -> Scribe {
-        let encoder = Encoder::new(0, arena_bytes);
-        Scribe { encoder, written: Written::default(), rows: Found::default(), runs: Runs::default() }
+    pub fn new(arena_bytes: usize, classes: usize) -> Scribe {
+        Scribe {
+            encoder: Encoder::new(0, arena_bytes),
+            written: Written::default(),
+            tally: Tally::new(classes),
+            rows: Found::default(),
+            runs: Runs::default(),
+        }
     }
 }
 
@@ -161,7 +168,8 @@ impl Appending<'_> {
             flags = if count == 0 { flags } else { flags.with(Flags::LEAVES) };
         }
         if existence_may_go && !peer.entries_due.is_empty() {
-            let (bytes, count) = peer.write_entries(tick, self.present.world, &mut out[at..]);
+            let (bytes, count) =
+                peer.write_entries(tick, self.present.world, &mut scribe.tally, &mut out[at..]);
             at += bytes;
             written.entries = count as u64;
             flags = if count == 0 { flags } else { flags.with(Flags::ENTERS) };
@@ -184,6 +192,7 @@ impl Appending<'_> {
         write_header(tick, flags, ages, out);
         written.bytes = at as u64;
         scribe.written = scribe.written.and(written);
+        scribe.tally.handle_snapshot(tick);
         peer.handle_sent(at);
         Some(at)
     }
@@ -211,6 +220,7 @@ impl Appending<'_> {
         let mut baselines = Baselines::new(Some(common));
         scribe.rows.begin(peer.held.kinds());
         scribe.runs.reserve(peer.held.pages.len());
+        let stake = scribe.tally.stake();
         let (mut next, mut count, mut is_full) = (0u32, 0, false);
         let mut from = 0;
         while let Some(at) = peer.held.pages.next_busy(from).filter(|_| !is_full) {
@@ -222,6 +232,8 @@ impl Appending<'_> {
                 // Those up to the next one that has other baselines go in one go.
                 let others = waiting & !shared;
                 let run = waiting & (others & others.wrapping_neg()).wrapping_sub(1);
+                let run = if stake == 0 { run } else { run & run.wrapping_neg() };
+                let bits_before = writer.bit_len();
                 let after = next.wrapping_sub(at as u32 * 64);
                 let names =
                     if run & !page.own == 0 { Names::Own } else { Names::Of(peer.held.pages.objects(at)) };
@@ -231,6 +243,11 @@ impl Appending<'_> {
                     next = at as u32 * 64 + 64 - (run & !left).leading_zeros();
                 }
                 waiting &= left | !run;
+                if stake != 0 && run != left {
+                    let slot = at * 64 + run.trailing_zeros() as usize;
+                    self.count(peer, slot, writer.bit_len() - bits_before, stake, &mut scribe.tally);
+                    continue;
+                }
                 if left == 0 && others == 0 {
                     break;
                 }
@@ -238,7 +255,10 @@ impl Appending<'_> {
                 let bit = waiting.trailing_zeros();
                 let slot = at * 64 + bit as usize;
                 match self.write_other(peer, scribe, slot, slot as u32 - next, &mut writer, &mut baselines) {
-                    Outcome::Written => next = slot as u32 + 1,
+                    Outcome::Written => {
+                        next = slot as u32 + 1;
+                        self.count(peer, slot, writer.bit_len() - bits_before, stake, &mut scribe.tally);
+                    }
                     Outcome::Skipped => skipped |= 1 << bit,
                     Outcome::Full => {
                         is_full = true;
@@ -263,6 +283,16 @@ impl Appending<'_> {
         }
         let written = varint::write(count as u64, out).unwrap_or(0);
         (written + bytes, count)
+    }
+
+    /// Counts an update of a snapshot that is taken apart, or else nothing.
+    #[inline]
+    fn count(&self, peer: &Peer, slot: usize, bits: usize, stake: u32, tally: &mut Tally) {
+        if stake != 0
+            && let Some(object) = self.present.world.at(peer.held.pages.object(slot))
+        {
+            tally.count_update(object.class_id(), bits, stake);
+        }
     }
 
     /// Writes the updates of some slots of a page that have the common baselines, as far as they are short and there is

@@ -7,6 +7,8 @@ use super::flight::News;
 use super::page::place;
 use super::peer::Peer;
 use super::slots::Phase;
+use super::tally::Tally;
+use crate::class::ClassId;
 use crate::entry::{ENTRY_BYTES_MAX, Entry, JUMP_AGE_MAX, write_entry};
 use crate::limits::EXISTENCE_PER_SNAPSHOT_MAX;
 use crate::world::World;
@@ -40,13 +42,19 @@ impl Peer {
     }
 
     /// Writes what entered, as much as fits; returns the bytes and how many there are, none if nothing did.
-    pub fn write_entries(&mut self, tick: Tick, world: &World, out: &mut [u8]) -> (usize, usize) {
+    pub fn write_entries(
+        &mut self,
+        tick: Tick,
+        world: &World,
+        tally: &mut Tally,
+        out: &mut [u8],
+    ) -> (usize, usize) {
         let room = out.len().min(self.outlook.entries_left);
         let Some(out) = out.get_mut(..room) else { return (0, 0) };
         let (mut at, mut count) = (COUNT_BYTES, 0);
         let mut entry_bytes = [0; ENTRY_BYTES_MAX];
         while let Some(&number) = self.entries_due.front() {
-            let Some(length) = self.entry(number, tick, world, &mut entry_bytes) else {
+            let Some((class, length)) = self.entry(number, tick, world, &mut entry_bytes) else {
                 self.entries_due.pop_front();
                 continue;
             };
@@ -56,6 +64,7 @@ impl Peer {
             at += length;
             self.entries_due.pop_front();
             self.note_entry(number, tick);
+            tally.count_entry(class, length);
             count += 1;
         }
         if count == 0 {
@@ -74,7 +83,8 @@ impl Peer {
         (at, count)
     }
 
-    fn entry(&self, number: u16, tick: Tick, world: &World, out: &mut [u8]) -> Option<usize> {
+    /// Writes the entry of an object: its class, and the length.
+    fn entry(&self, number: u16, tick: Tick, world: &World, out: &mut [u8]) -> Option<(ClassId, usize)> {
         let slot = self.slots.get(number)?;
         let object = world.at(self.held.pages.object(number.into()))?;
         // Whatever the peer knows of it is not older than its first entry.
@@ -89,7 +99,10 @@ impl Peer {
             origin: if object.parent().is_some() { SectorOrigin::default() } else { object.origin() },
             jump_age: jumped.map(|jumped| tick.0.wrapping_sub(jumped.0)).filter(|age| *age <= JUMP_AGE_MAX),
         };
-        write_entry(&entry, object.class(), object.words(), &Contents(object), Sequence8(0), out).ok()
+        let contents = Contents(object);
+        let length =
+            write_entry(&entry, object.class(), object.words(), &contents, Sequence8(0), out).ok()?;
+        Some((object.class_id(), length))
     }
 
     fn note_entry(&mut self, number: u16, tick: Tick) {

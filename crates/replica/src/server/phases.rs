@@ -160,7 +160,7 @@ impl ReplicaServer {
     pub fn append_jobs(&mut self, count: usize) -> impl Iterator<Item = AppendJob<'_>> {
         let count = count.clamp(1, ENCODERS_MAX);
         while self.scribes.len() < count {
-            self.scribes.push(Scribe::new(self.arena_bytes));
+            self.scribes.push(Scribe::new(self.arena_bytes, self.world.classes().len()));
         }
         let ReplicaServer { world, codes, gaps, cache, choosing, peers, encoders, scribes, tick, .. } = self;
         let present = Present { world, codes, tick: *tick };

@@ -129,6 +129,7 @@ impl Room {
     /// Tells a player that a call was refused, unless it has been told enough.
     pub(crate) fn refuse_call(&mut self, now: Micros, from: PlayerId, id: RpcId, refused: &CallRefused) {
         self.counters.refused_calls += 1;
+        self.counters.refused_calls_by_reason[refused.reason() as usize] += 1;
         let Some(seat) = self.seats.get_mut(&from) else { return };
         if seat.account.answer(now) {
             let message =

@@ -160,6 +160,7 @@ impl Room {
     /// An input has no effect.
     pub(crate) fn reject(&mut self, player: PlayerId, step: Tick, rejected: &Rejected) {
         self.counters.rejected_inputs += 1;
+        self.counters.rejected_inputs_by_reason[rejected.reason.place()] += 1;
         self.touch_owned(player);
         let now = self.clock.time();
         let Some(seat) = self.seats.get_mut(&player) else { return };

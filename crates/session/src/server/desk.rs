@@ -44,6 +44,8 @@ pub struct DeskCounters {
     pub nonsense: u64,
     /// Those who got no seat.
     pub refused: u64,
+    /// The same by reason, in the order of [`Refusal::ALL`].
+    pub refused_by_reason: [u64; Refusal::ALL.len()],
     /// Messages that were dropped: their connection had ended, or had no room for what may be lost.
     pub undelivered: u64,
 }
@@ -423,6 +425,7 @@ impl Desk {
 
     fn refuse(&mut self, now: Micros, peer: PeerId, reason: Refusal, text: &str) {
         self.counters.refused += 1;
+        self.counters.refused_by_reason[reason as usize] += 1;
         let Some(link) = self.link(peer) else { return };
         link.place = Place::Leaving { reason: DisconnectReason::Rejected, until: now + FAREWELL };
         let address = link.address;

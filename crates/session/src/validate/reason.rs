@@ -77,6 +77,14 @@ impl Reason {
         }
     }
 
+    /// Its place in [`Reason::ALL`]; those of the game all come behind them.
+    pub(crate) const fn place(self) -> usize {
+        match self {
+            Reason::Game(_) => Reason::ALL.len(),
+            known => known.code() as usize,
+        }
+    }
+
     /// The reason behind a code; `None` for codes that this version does not know.
     pub fn from_code(code: u8) -> Option<Reason> {
         match code.checked_sub(GAME_CODES) {

@@ -197,6 +197,9 @@ fn a_hostile_client_is_refused_whatever_an_honest_one_would_not_send() {
     use CallRefusal::*;
     assert_eq!(rogue.refusals(), [Unknown, NotAllowed, NotForwarded, TooLarge]);
     assert_eq!(rogue.server.counters().nonsense, 4, "an honest client knows better");
+    let counters = rogue.server.rooms().next().unwrap().counters();
+    let by_reason = CallRefusal::ALL.iter().map(|reason| counters.refused_calls_by_reason[*reason as usize]);
+    assert_eq!(by_reason.collect::<Vec<_>>(), [1, 1, 1, 1, 0, 0, 0, 0, 0, 0]);
     // Not even answered.
     rogue.call(UNRELIABLE, "tiny", Target::Server, &[0x90]);
     rogue.call(CONTROL, "tiny", Target::Server, &[0x90]);

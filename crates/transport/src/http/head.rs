@@ -3,8 +3,13 @@
 //! Nothing allocates before a head is whole and well-formed, and nothing is guessed: a head that two programs could read in
 //! two ways (a lone line feed, a folded line, a space before the colon) is refused.
 
+use crate::address::PeerAddress;
+
 /// The longest head of a request or a response.
 pub const HEAD_BYTES_MAX: usize = 8 << 10;
+
+/// The longest body of a request that can be allowed: head and body fit into what is read of a connection at once.
+pub const BODY_BYTES_MAX: usize = 4 << 10;
 
 /// The most header fields in a head.
 pub const FIELDS_MAX: usize = 64;
@@ -26,6 +31,12 @@ pub enum HeadError {
     /// The head does not end.
     #[error("the head is longer than {HEAD_BYTES_MAX} bytes")]
     TooLong,
+    /// How long the body is cannot be told.
+    #[error("the length of the body is no number, or there are several")]
+    BodyLength,
+    /// The body comes in a way that is not read here.
+    #[error("bodies are read by their Content-Length only")]
+    BodyCoding,
 }
 
 /// How long the head is at the beginning of `bytes`, its empty line included; `None` if it does not end there yet. The first
@@ -122,7 +133,7 @@ fn is_token_byte(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte)
 }
 
-/// A request without a body.
+/// A request: its head, and behind that what came along.
 ///
 /// ```
 /// use netloom_transport::http::Request;
@@ -139,6 +150,8 @@ pub struct Request<'a> {
     query: Option<&'a str>,
     is_http_1_1: bool,
     fields: Fields<'a>,
+    body: &'a [u8],
+    from: Option<PeerAddress>,
 }
 
 impl<'a> Request<'a> {
@@ -164,7 +177,8 @@ impl<'a> Request<'a> {
             Some((path, query)) => (path, Some(query)),
             None => (target, None),
         };
-        Ok(Request { method, path, query, is_http_1_1, fields: Fields::parse(fields)? })
+        let fields = Fields::parse(fields)?;
+        Ok(Request { method, path, query, is_http_1_1, fields, body: &[], from: None })
     }
 
     /// What is to be done, such as `GET`.
@@ -185,6 +199,38 @@ impl<'a> Request<'a> {
     /// The header fields.
     pub fn fields(&self) -> Fields<'a> {
         self.fields
+    }
+
+    /// What was sent behind the head: empty unless [`WebSocketConfig::http_body_bytes_max`] allows it.
+    ///
+    /// [`WebSocketConfig::http_body_bytes_max`]: crate::WebSocketConfig::http_body_bytes_max
+    pub fn body(&self) -> &'a [u8] {
+        self.body
+    }
+
+    /// Who asks, as far as the connection tells: a proxy stands for all behind it. `None` if it came over no connection.
+    pub fn from(&self) -> Option<PeerAddress> {
+        self.from
+    }
+
+    /// The same with what a connection knows of it.
+    #[must_use]
+    pub fn with(self, body: &'a [u8], from: PeerAddress) -> Request<'a> {
+        Request { body, from: Some(from), ..self }
+    }
+
+    /// How long the body is that follows the head.
+    pub(crate) fn body_length(&self) -> Result<usize, HeadError> {
+        if self.fields.has("Transfer-Encoding") {
+            return Err(HeadError::BodyCoding);
+        }
+        if !self.fields.has("Content-Length") {
+            return Ok(0);
+        }
+        let digits = self.fields.only("Content-Length").ok_or(HeadError::BodyLength)?;
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        // More digits than a number has are a body that is too long anyway.
+        if is_number { Ok(digits.parse().unwrap_or(usize::MAX)) } else { Err(HeadError::BodyLength) }
     }
 
     pub(crate) fn is_http_1_1(&self) -> bool {
@@ -289,6 +335,25 @@ mod tests {
         assert_eq!(Request::parse(&many), Err(HeadError::TooManyFields));
         assert_eq!(Request::parse(&b"G".repeat(HEAD_BYTES_MAX + 1)), Err(HeadError::TooLong));
         assert_eq!(Request::parse(b"GET / HTTP/1.1\r\nA: b\r\n"), Err(HeadError::Field), "no empty line");
+    }
+
+    #[test]
+    fn the_length_of_a_body_is_one_number_or_the_request_is_refused() {
+        let length = |fields: &str| {
+            let head = format!("POST / HTTP/1.1\r\n{fields}\r\n");
+            Request::parse(head.as_bytes()).unwrap().body_length()
+        };
+        assert_eq!(length(""), Ok(0));
+        assert_eq!(length("Content-Length: 12\r\n"), Ok(12));
+        assert_eq!(length("Content-Length: 99999999999999999999999\r\n"), Ok(usize::MAX));
+        for wrong in ["", "-1", "+1", "0x10", "1, 1", "1 1"] {
+            let fields = format!("Content-Length: {wrong}\r\n");
+            assert_eq!(length(&fields), Err(HeadError::BodyLength), "{wrong:?}");
+        }
+        let twice = "Content-Length: 1\r\nContent-Length: 1\r\n";
+        assert_eq!(length(twice), Err(HeadError::BodyLength));
+        let smuggled = "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n";
+        assert_eq!(length(smuggled), Err(HeadError::BodyCoding));
     }
 
     #[test]

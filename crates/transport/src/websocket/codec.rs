@@ -15,7 +15,8 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use super::frame::{CONTROL_BYTES_MAX, FRAME_HEADER_BYTES_MAX, Opcode, Role, write_frame};
 use super::message::{Incoming, MessageReader};
-use super::upgrade::{self, Answer, Origins};
+use super::upgrade::{self, Answer, Origins, PlainHttp};
+use crate::address::PeerAddress;
 use crate::http::{Body, HeadError, Request, Response, head_length};
 use crate::limits::{CLOSE_STAY, HTTP_STAY, PONG_INTERVAL, PONGS_AT_ONCE_MAX};
 use crate::stream::{Codec, Delivery, Ending, Side, TcpConfig};
@@ -28,8 +29,21 @@ pub(super) type HttpHandler = Box<dyn FnMut(&Request<'_>) -> Response + Send>;
 pub(super) struct Shared {
     pub origins: Origins,
     pub upgrade_timeout: Micros,
+    /// The longest body of a POST request; 0 if there is none.
+    pub body_bytes_max: usize,
     pub http: Option<HttpHandler>,
     pub masks: Masks,
+}
+
+impl Shared {
+    /// What is done with requests that are none for a WebSocket.
+    fn plain_http(&self) -> PlainHttp {
+        match &self.http {
+            None => PlainHttp::None,
+            Some(_) if self.body_bytes_max == 0 => PlainHttp::Read,
+            Some(_) => PlainHttp::ReadAndPost,
+        }
+    }
 }
 
 impl fmt::Debug for Shared {
@@ -123,7 +137,12 @@ impl WebSocketCodec {
     }
 
     /// Handles the head of a request, once it is whole.
-    fn greet_client(&mut self, shared: &mut Shared, searched: usize) -> Result<(), Ending> {
+    fn greet_client(
+        &mut self,
+        shared: &mut Shared,
+        from: PeerAddress,
+        searched: usize,
+    ) -> Result<(), Ending> {
         let arrived = self.reader.buffered();
         let head_bytes = match head_length(arrived, searched) {
             Ok(Some(head_bytes)) => head_bytes,
@@ -138,7 +157,20 @@ impl WebSocketCodec {
             Err(error) => return Err(self.refuse(error_response(error))),
         };
         let is_head_only = request.method() == "HEAD";
-        match (upgrade::answer(&request, &shared.origins, shared.http.is_some()), &mut shared.http) {
+        let answer = upgrade::answer(&request, &shared.origins, shared.plain_http());
+        let body_bytes = match body_length(&request, shared.body_bytes_max) {
+            // What comes along with anything else is not for anybody.
+            _ if !(matches!(answer, Answer::Plain) && request.method() == "POST") => 0,
+            Ok(length) => length,
+            Err(refusal) => return Err(self.refuse(refusal)),
+        };
+        let Some(body) = arrived.get(head_bytes..head_bytes + body_bytes) else {
+            // The end of the head is found again when there is more.
+            self.state = State::AwaitsRequest { searched: head_bytes - 1 };
+            return Ok(());
+        };
+        let request = request.with(body, from);
+        match (answer, &mut shared.http) {
             (Answer::Upgrade(head), _) => {
                 self.out.extend_from_slice(head.as_bytes());
                 self.reader.skip(head_bytes);
@@ -227,10 +259,18 @@ impl WebSocketCodec {
     }
 }
 
+/// How long the body of a request is, or the answer to one that is too long.
+fn body_length(request: &Request<'_>, bytes_max: usize) -> Result<usize, Response> {
+    let length = request.body_length().map_err(error_response)?;
+    let too_long = || Response::text(413, format!("the body is longer than {bytes_max} bytes\n"));
+    (length <= bytes_max).then_some(length).ok_or_else(too_long)
+}
+
 fn error_response(error: HeadError) -> Response {
     let status = match error {
         HeadError::TooLong | HeadError::TooManyFields => 431,
-        HeadError::FirstLine | HeadError::Field => 400,
+        HeadError::FirstLine | HeadError::Field | HeadError::BodyLength => 400,
+        HeadError::BodyCoding => 501,
     };
     Response::text(status, format!("{error}\n"))
 }
@@ -333,7 +373,7 @@ impl Codec for WebSocketCodec {
 
     fn deliver(&mut self, shared: &mut Shared, delivery: &mut Delivery<'_>) -> Result<(), Ending> {
         match self.state {
-            State::AwaitsRequest { searched } => self.greet_client(shared, searched)?,
+            State::AwaitsRequest { searched } => self.greet_client(shared, delivery.peer, searched)?,
             State::AwaitsResponse { .. } => self.greet_server()?,
             State::Open | State::Answers { .. } => {}
         }

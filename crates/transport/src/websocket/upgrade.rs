@@ -105,17 +105,30 @@ pub enum Answer {
     Plain,
 }
 
-/// Decides about a request. `serves_http`: requests for other paths that do not ask for an upgrade have somebody to answer
-/// them.
-pub fn answer(request: &Request<'_>, origins: &Origins, serves_http: bool) -> Answer {
+/// What a server does with requests that are none for a WebSocket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlainHttp {
+    /// Nobody answers them.
+    None,
+    /// Somebody answers GET and HEAD.
+    Read,
+    /// And POST.
+    ReadAndPost,
+}
+
+/// Decides about a request. `plain` is what happens to requests for other paths that do not ask for an upgrade.
+pub fn answer(request: &Request<'_>, origins: &Origins, plain: PlainHttp) -> Answer {
     let is_upgrade = request.fields().lists("Upgrade", "websocket");
-    if !matches!(request.method(), "GET" | "HEAD") {
-        let refusal =
-            Response::text(405, "only GET and HEAD are served here\n").with_field("Allow", "GET, HEAD");
-        return Answer::Refuse(refusal);
-    }
-    if !is_upgrade && serves_http && request.path() != PATH {
-        return Answer::Plain;
+    let is_plain = !is_upgrade && plain != PlainHttp::None && request.path() != PATH;
+    match request.method() {
+        "GET" | "HEAD" if is_plain => return Answer::Plain,
+        "POST" if is_plain && plain == PlainHttp::ReadAndPost => return Answer::Plain,
+        "GET" | "HEAD" => {}
+        _ => {
+            let refusal =
+                Response::text(405, "only GET and HEAD are served here\n").with_field("Allow", "GET, HEAD");
+            return Answer::Refuse(refusal);
+        }
     }
     match check(request, origins, is_upgrade) {
         Ok(key) => Answer::Upgrade(format!(
@@ -233,7 +246,7 @@ mod tests {
     const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
 
     fn status(head: &str, origins: &Origins) -> u16 {
-        match answer(&Request::parse(head.as_bytes()).unwrap(), origins, false) {
+        match answer(&Request::parse(head.as_bytes()).unwrap(), origins, PlainHttp::None) {
             Answer::Upgrade(head) => {
                 assert_eq!(check_response(head.as_bytes(), KEY), Ok(()));
                 101
@@ -288,7 +301,7 @@ mod tests {
         ];
         for (head, expected, hint) in bad {
             let request = Request::parse(head.as_bytes()).unwrap();
-            let Answer::Refuse(response) = answer(&request, &Origins::Any, true) else {
+            let Answer::Refuse(response) = answer(&request, &Origins::Any, PlainHttp::ReadAndPost) else {
                 // Without an upgrade another path is plain HTTP; this one is not.
                 panic!("{head} was not refused");
             };
@@ -304,14 +317,20 @@ mod tests {
     #[test]
     fn plain_requests_are_plain_where_somebody_answers_them() {
         let page = Request::parse(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
-        assert!(matches!(answer(&page, &Origins::Any, true), Answer::Plain));
-        assert!(
-            matches!(answer(&page, &Origins::Any, false), Answer::Refuse(refusal) if refusal.status() == 426)
-        );
+        let status = |request: &Request<'_>, plain| match answer(request, &Origins::Any, plain) {
+            Answer::Refuse(refusal) => refusal.status(),
+            Answer::Plain => 200,
+            Answer::Upgrade(_) => 101,
+        };
+        assert_eq!(status(&page, PlainHttp::Read), 200);
+        assert_eq!(status(&page, PlainHttp::None), 426);
+        let post = Request::parse(b"POST / HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+        assert_eq!(status(&post, PlainHttp::ReadAndPost), 200);
+        assert_eq!((status(&post, PlainHttp::Read), status(&post, PlainHttp::None)), (405, 405));
         let socket = Request::parse(b"GET /netloom HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
-        assert!(
-            matches!(answer(&socket, &Origins::Any, true), Answer::Refuse(refusal) if refusal.status() == 426)
-        );
+        assert_eq!(status(&socket, PlainHttp::Read), 426);
+        let put = Request::parse(b"PUT / HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+        assert_eq!(status(&put, PlainHttp::ReadAndPost), 405);
     }
 
     #[test]
@@ -369,7 +388,7 @@ mod tests {
         let Answer::Upgrade(good) = answer(
             &Request::parse(request("1.2.3.4:5".parse().unwrap(), KEY).as_bytes()).unwrap(),
             &Origins::Any,
-            false,
+            PlainHttp::None,
         ) else {
             panic!("a good request was refused");
         };

@@ -62,6 +62,51 @@ fn pages_metrics_and_sockets_share_a_port() {
 }
 
 #[test]
+fn a_post_reaches_the_handler_whole_and_with_the_name_of_its_sender_where_bodies_are_allowed() {
+    let config = WebSocketConfig { http_body_bytes_max: 100, ..WebSocketConfig::default() };
+    let mut server = WebSocketTransport::listen(address("127.0.0.1:0"), config).unwrap();
+    server.serve_http(|request| {
+        let from = request.from().map(|from| from.to_socket_addr().ip().to_string()).unwrap_or_default();
+        let body = String::from_utf8_lossy(request.body());
+        Response::text(200, format!("{} {} from {from}: {body}", request.method(), request.path()))
+    });
+    let mut rig = Rig::new(Box::new(server), Box::new(|_| unreachable!("nobody plays")));
+    let post = |length: &str, body: &str| {
+        format!("POST /kick HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n{body}")
+    };
+    let whole = (200, String::from("POST /kick from 127.0.0.1: somebody"));
+    assert_eq!(status_and_text(&mut rig, &post("8", "somebody")), whole);
+    assert_eq!(status_and_text(&mut rig, &post("8", "somebody else")), whole, "no more than it says");
+    let mut slow = RawClient::new(&rig);
+    for piece in post("8", "somebody").as_bytes().chunks(1) {
+        slow.send(piece);
+        let (mut batch, mut polls) = (rig.batch(), 0);
+        rig.until("a piece", |server, now| {
+            server.receive(now, &mut batch).unwrap();
+            polls += 1;
+            polls > 2
+        });
+    }
+    assert!(String::from_utf8(slow.read_to_end(&mut rig)).unwrap().ends_with(&whole.1));
+    assert_eq!(status_and_text(&mut rig, &post("0", "")).1, "POST /kick from 127.0.0.1: ");
+    assert_eq!(
+        status_and_text(&mut rig, "GET / HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc").1,
+        "GET / from 127.0.0.1: ",
+        "what comes with a GET is for nobody"
+    );
+    for (request, status) in [
+        (post("101", ""), 413),
+        (post("99999999999999999999999", ""), 413),
+        (post("-1", "a"), 400),
+        (post("1\r\nTransfer-Encoding: chunked", "a"), 501),
+        (post("1", "a").replace("POST", "PUT"), 405),
+        (post("1", "a").replace("/kick", "/netloom"), 405),
+    ] {
+        assert_eq!(status_and_text(&mut rig, &request).0, status, "{request}");
+    }
+}
+
+#[test]
 fn a_head_request_gets_the_head_alone() {
     let mut rig = serve();
     let head = String::from_utf8(ask(&mut rig, b"HEAD / HTTP/1.1\r\nHost: a\r\n\r\n")).unwrap();

@@ -20,6 +20,11 @@ const SENDS_PER_SECOND: u32 = 30;
 /// Everything that flies at once, and how the game stands.
 const OBJECTS_MAX: usize =
     SEATS + ENEMIES_MAX + ENEMY_SHOTS_MAX + SEATS * SHIP_SHOTS_MAX + CAPSULES_MAX + DEBRIS_MAX + 1;
+/// How far back beams are judged. Nobody is hit behind cover by it, for all play against the server: so it is more than most games
+/// allow, and enough for the longest delay that a view takes to hide jitter and losses, and a round trip besides.
+const REWIND_MS_MAX: u32 = 900;
+/// How far round trips of such lines are off.
+const REWIND_TOLERANCE_MS: u32 = 100;
 /// How long everybody is warned that a game begins.
 const COUNTDOWN: Micros = Micros::from_millis(1_500);
 
@@ -83,6 +88,8 @@ impl Setup {
             steps_per_second: STEPS_PER_SECOND,
             objects_max: ENEMIES_MAX + DEBRIS_MAX,
             peers_max: PEERS_MAX,
+            rewind_ms_max: REWIND_MS_MAX,
+            tolerance_ms: REWIND_TOLERANCE_MS,
             ..RewindConfig::default()
         });
         room.lobby = Some(LobbyConfig {

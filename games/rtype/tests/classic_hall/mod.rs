@@ -188,7 +188,8 @@ impl Classic {
     pub fn until(&mut self, what: &str, is_so: impl Fn(&Seen) -> bool) {
         let until = Instant::now() + PATIENCE;
         while !is_so(&self.seen) {
-            assert!(Instant::now() < until, "it never came to this: {what}");
+            let lobby = self.seen.lobby;
+            assert!(Instant::now() < until, "it never came to this: {what}; the lobby: {lobby:?}");
             self.frame();
         }
     }

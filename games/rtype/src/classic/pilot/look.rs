@@ -3,7 +3,7 @@
 use netloom::client::Client;
 use netloom::prelude::PlayerId;
 use netloom::session::lobby::{LobbyState, Phase as Hall, Role};
-use netloom::wire::{Alias, Tick};
+use netloom::wire::{Alias, Micros};
 
 use super::tracks::Tracks;
 use super::{power_type, weapon_type};
@@ -39,10 +39,9 @@ pub fn refresh(client: &Client<Act>, tracks: &mut Tracks, scene: &mut Scene) {
     scene.level = stage.as_ref().map(|stage| LevelInfo { level: stage.level, elapsed_ms: elapsed(stage) });
     let own = client.all::<Ship>().find(|(_, ship)| u32::from(ship.pilot) == id_of(player));
     scene.info = own.zip(stage).map(|((_, ship), stage)| info(&ship, &stage));
-    let Some((step, steps_per_second)) = client.confirmed_step().zip(client.steps_per_second()) else {
-        return;
-    };
-    Looking { client, tracks, scene, step, steps_per_second }.look();
+    let newest = client.objects().and_then(|objects| objects.newest());
+    let Some((view, newest)) = client.view().zip(newest) else { return };
+    Looking { client, tracks, scene, time: view.time_of(newest) }.look();
 }
 
 fn id_of(player: PlayerId) -> u32 {
@@ -97,8 +96,8 @@ struct Looking<'a> {
     client: &'a Client<Act>,
     tracks: &'a mut Tracks,
     scene: &'a mut Scene,
-    step: Tick,
-    steps_per_second: u32,
+    /// Of what is looked at.
+    time: Micros,
 }
 
 impl Looking<'_> {
@@ -141,7 +140,7 @@ impl Looking<'_> {
 
     fn add(&mut self, id: u32, metres: [f32; 2], kind: u8) {
         let [x, y] = units(metres);
-        let [vx, vy] = self.tracks.follow(id, [x, y], self.step, self.steps_per_second);
+        let [vx, vy] = self.tracks.follow(id, [x, y], self.time);
         self.scene.entities.push(EntityPosition { id, x, y, vx, vy, kind });
     }
 }
