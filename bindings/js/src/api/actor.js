@@ -1,5 +1,6 @@
 /** What the player does in each step, and what is predicted of it. */
 
+import { isNewer } from "../replica/tick.js";
 import { report } from "./emitter.js";
 import { Prediction } from "./prediction.js";
 
@@ -71,10 +72,21 @@ export class Actor {
     for (let step = this.#session.pollStep(); step !== null; step = this.#session.pollStep()) {
       const input = typeof this.input === "function" ? this.#ask(step) : { ...this.input };
       this.#session.pushInput(step, input);
-      if (this.#recent.length === RECENT_MAX) this.#recent.shift();
-      this.#recent.push({ step, input });
+      this.#remember(step, input);
       for (const prediction of this.#predictions) prediction.apply(step, input);
     }
+  }
+
+  /**
+   * @param {number} step
+   * @param {any} input
+   */
+  #remember(step, input) {
+    const newest = this.#recent.at(-1);
+    // The steps were begun anew, for the server stood still: it will never see those of before.
+    if (newest !== undefined && !isNewer(step, newest.step)) this.#recent.length = 0;
+    if (this.#recent.length === RECENT_MAX) this.#recent.shift();
+    this.#recent.push({ step, input });
   }
 
   /** @param {number} step */
