@@ -22,7 +22,7 @@ const OBJECTS_MAX: usize =
     SEATS + ENEMIES_MAX + ENEMY_SHOTS_MAX + SEATS * SHIP_SHOTS_MAX + CAPSULES_MAX + DEBRIS_MAX + 1;
 /// How far back beams are judged. Nobody is hit behind cover by it, for all play against the server: so it is more than most games
 /// allow, and enough for the longest delay that a view takes to hide jitter and losses, and a round trip besides.
-const REWIND_MS_MAX: u32 = 900;
+const REWIND_MS_MAX: u32 = 500;
 /// How far round trips of such lines are off.
 const REWIND_TOLERANCE_MS: u32 = 100;
 /// How long everybody is warned that a game begins.
