@@ -52,7 +52,7 @@ pub struct WebSocketConfig {
     pub origins: Origins,
     /// Whether to bind, or connect to, addresses that are not loopback: what is sent can be read and changed on the way.
     pub allows_plain_on_network: bool,
-    /// The longest body of a plain POST request, up to [`BODY_BYTES_MAX`](crate::http::BODY_BYTES_MAX). With 0 there is no POST: only GET
+    /// The longest body of a plain POST request, up to [`BODY_BYTES_MAX`]. With 0 there is no POST: only GET
     /// and HEAD reach the handler of [`serve_http`](WebSocketTransport::serve_http).
     pub http_body_bytes_max: usize,
 }
