@@ -63,7 +63,7 @@ async function play() {
   await shoot(page, "rtype-feel");
   await page.uncheck("#prediction");
   // Every key is seen late: there must be a rest to be seen before the next.
-  const unpredicted = await fly(5, 800);
+  const unpredicted = await fly(7, 800);
   await page.check("#prediction");
   await page.uncheck("#interpolation");
   const uninterpolated = await fly(5);

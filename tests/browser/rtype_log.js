@@ -8,8 +8,8 @@ import { joined, openPage, slide } from "./browser.js";
 /** @typedef {import("/rtype/frame_log.js").LoggedEvent} LoggedEvent */
 /** @typedef {{ frames: Frame[], events: LoggedEvent[] }} Log what was shown, and what happened meanwhile */
 
-/** 150 ms there and back, up to 30 ms more or less on each way, and one of twenty packets is lost. */
-export const BAD_LINE = { latencyMs: 75, jitterMs: 30, lossPercent: 5 };
+/** 150 ms there and back, up to 30 ms more or less, and one of twenty packets is lost on each way. */
+export const BAD_LINE = { latencyMs: 75, jitterMs: 15, lossPercent: 5 };
 
 /**
  * A page in the lobby that keeps a log of its frames.

@@ -24,7 +24,7 @@ const UP_MAX = 3_000;
 /** Things that move at all times, those that come or go a second, and steps a second, at least. */
 const MOVERS_MIN = 60;
 const TURNOVER_MIN = 20;
-const STEPS_MIN = 59;
+const STEPS_MIN = 54;
 
 useBrowser();
 /** @type {Awaited<ReturnType<typeof serveRtype>>} */

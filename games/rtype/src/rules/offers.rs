@@ -5,7 +5,7 @@
 //! does not fit is refused and changes nothing. Who does not answer gets the first choice.
 
 use super::event::Event;
-use super::kinds::{Power, Weapon};
+use super::kinds::{Phase, Power, Weapon};
 use super::ship::{AMMO_MAX, SCORE_MAX, SHIELD_HITS, SHIELD_MAX, THRUSTERS_MAX};
 use super::weapons::WEAPON_LEVEL_MAX;
 use super::{SEATS, State};
@@ -163,8 +163,11 @@ impl State {
         self.events.push(Event::WeaponOffered { seat, offer: id, weapons: [first, second] });
     }
 
-    /// Gives points, and a weapon offer for each mark that they pass.
+    /// Gives points, and a weapon offer for each mark that they pass. What the score was at the end stays so.
     pub(super) fn add_score(&mut self, seat: usize, points: i32) {
+        if matches!(self.phase, Phase::Won | Phase::Lost) {
+            return;
+        }
         let Some(ship) = self.ships.get_mut(seat).and_then(Option::as_mut) else { return };
         ship.score = (ship.score + points).min(SCORE_MAX);
         let score = ship.score;

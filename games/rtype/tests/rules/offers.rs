@@ -163,3 +163,15 @@ fn the_weapon_one_has_rises_another_keeps_the_level_and_the_highest_offers_two_o
         assert_eq!(ship(&state, 0).pilotage.weapon_level, WEAPON_LEVEL_MAX);
     }
 }
+
+#[test]
+fn the_score_of_a_game_that_is_over_stays_as_it_was_told() {
+    for phase in [Phase::Won, Phase::Lost] {
+        let (_, mut state) = with_capsule(Power::Drone);
+        state.ships[0].as_mut().unwrap().pilotage.drone = true;
+        state.phase = phase;
+        let offer = open_power(&state);
+        state.choose_power(0, offer.id, 0).expect("offered");
+        assert_eq!(ship(&state, 0).score, 0, "what one has already is worth points, but not any more");
+    }
+}

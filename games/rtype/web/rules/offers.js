@@ -8,7 +8,7 @@
  */
 
 import { SEATS } from "./constants.js";
-import { Power, Weapon } from "./kinds.js";
+import { Phase, Power, Weapon } from "./kinds.js";
 import { AMMO_MAX, SCORE_MAX, SHIELD_HITS, SHIELD_MAX, THRUSTERS_MAX } from "./ship.js";
 import { WEAPON_LEVEL_MAX } from "./weapons.js";
 
@@ -179,14 +179,15 @@ export function offerWeapon(state, seat) {
 }
 
 /**
- * Gives points, and a weapon offer for each mark that they pass.
+ * Gives points, and a weapon offer for each mark that they pass. What the score was at the end stays so.
  * @param {State} state
  * @param {number} seat
  * @param {number} points
  */
 export function addScore(state, seat, points) {
   const ship = state.ships[seat] ?? null;
-  if (ship === null) return;
+  const isOver = state.phase === Phase.Won || state.phase === Phase.Lost;
+  if (ship === null || isOver) return;
   ship.score = Math.min(ship.score + points, SCORE_MAX);
   let next = ship.offers.marks + 1;
   while (ship.score >= (WEAPON_MARK * next * (next + 1)) >> 1) {
