@@ -21,8 +21,11 @@ import { Scene } from "./scene.js";
 import { StatsKeeper } from "./stats.js";
 import { toldOf } from "./told.js";
 
-/** A game that calls `update` has frames of its own; without one for so long it has none, or is not seen. */
-const DRIVEN_MS = 100;
+/** A game that calls `update` at least so often has frames of its own. */
+const FRAME_MS_MAX = 100;
+/** Without a frame for so many of them, and so long, it has none any more, or is not seen. */
+const FRAMES_MISSED = 3;
+const MISSED_MS_MIN = 34;
 /** When to look again at a stream that is full. */
 const CONGESTED_MS = 20;
 const REQUEST_MS = 5_000;
@@ -49,7 +52,9 @@ export class Client extends Emitter {
   #state = "disconnected";
   #isClosing = false;
   #now = 0;
-  #drivenAtMs = -Infinity;
+  #updatedAtMs = -Infinity;
+  /** Until when the game has frames of its own. */
+  #drivenUntilMs = -Infinity;
   /** When the last frame was, by `#now`. */
   #framedAt = 0;
   #actor;
@@ -244,7 +249,11 @@ export class Client extends Emitter {
    *   tells
    */
   update(nowMs = performance.now()) {
-    this.#drivenAtMs = nowMs;
+    const frameMs = nowMs - this.#updatedAtMs;
+    this.#updatedAtMs = nowMs;
+    // One frame alone is no sign of another.
+    const missedMs = frameMs < FRAME_MS_MAX ? Math.max(FRAMES_MISSED * frameMs, MISSED_MS_MIN) : 0;
+    this.#drivenUntilMs = nowMs + missedMs;
     this.#run(nowMs, true);
   }
 
@@ -285,7 +294,7 @@ export class Client extends Emitter {
 
   /** Whether the game has frames of its own at present. */
   get #isDriven() {
-    return this.#nowMs() - this.#drivenAtMs < DRIVEN_MS;
+    return this.#nowMs() < this.#drivenUntilMs;
   }
 
   /**
@@ -324,11 +333,11 @@ export class Client extends Emitter {
     if (this.#state === "disconnected") return;
     const nowMs = this.#nowMs();
     const { seat } = this.#session;
-    const frameMs = seat === null ? Infinity : this.#isDriven ? DRIVEN_MS : 1_000 / seat.stepsPerSecond;
+    const idleMs = this.#isDriven ? this.#drivenUntilMs - nowMs : 1_000 / (seat?.stepsPerSecond ?? 0);
     const sendMs = this.#line.isCongested
       ? nowMs + CONGESTED_MS
       : this.#session.nextTimeout(this.#now) / 1_000;
-    this.#pump.at(nowMs, Math.min(sendMs, nowMs + frameMs, this.#line.retryAtMs));
+    this.#pump.at(nowMs, Math.min(sendMs, nowMs + idleMs, this.#line.retryAtMs));
   }
 
   /** Tells the game what happened. */
