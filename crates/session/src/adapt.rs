@@ -304,11 +304,15 @@ impl Thresholds {
 
     /// Whether no measure demands anything.
     fn are_kept(&self, loss: u64, queueing: u64, rtt: u64, jitter: u64) -> bool {
-        !self.rate_loss[0].is_exceeded(loss)
-            && !self.rate_queueing[0].is_exceeded(queueing)
-            && !self.redundancy_loss[0].is_exceeded(loss)
-            && !self.prediction_rtt[0].is_exceeded(rtt)
-            && !self.interpolation_jitter[0].is_exceeded(jitter)
+        let exceeded = [
+            self.rate_loss[0].is_exceeded(loss),
+            self.rate_queueing[0].is_exceeded(queueing),
+            self.redundancy_loss[0].is_exceeded(loss),
+            self.prediction_rtt[0].is_exceeded(rtt),
+            self.interpolation_jitter[0].is_exceeded(jitter),
+        ];
+        // All of them, without a branch for each.
+        !exceeded.into_iter().fold(false, |any, is_exceeded| any | is_exceeded)
     }
 }
 

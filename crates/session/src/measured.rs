@@ -86,7 +86,8 @@ pub(crate) struct Smoothed {
 }
 
 impl Smoothed {
-    const ONE: i64 = 1_024;
+    /// 1,024ths.
+    const FRACTION_BITS: u32 = 10;
     /// Samples are cut to this (12 days in microseconds), which no product here overflows with.
     const SAMPLE_MAX: u64 = 1 << 40;
     /// A sample of this weight, as a power of two, is all that counts.
@@ -94,17 +95,17 @@ impl Smoothed {
 
     /// Takes a sample and answers with the smoothed value.
     pub fn handle(&mut self, Weight(weight): Weight, sample: u64) -> u64 {
-        let sample = sample.min(Smoothed::SAMPLE_MAX) as i64 * Smoothed::ONE;
+        let sample = (sample.min(Smoothed::SAMPLE_MAX) << Smoothed::FRACTION_BITS) as i64;
         let value = match self.value {
             None => sample,
             // The weight is at most one, so the value stays between what it was and the sample.
             Some(before) => {
-                let change = i128::from(sample - before) * i128::from(weight) >> Smoothed::WEIGHT_BITS;
-                before + change as i64
+                let change = i128::from(sample - before) * i128::from(weight);
+                before + (change >> Smoothed::WEIGHT_BITS) as i64
             }
         };
         self.value = Some(value);
-        (value / Smoothed::ONE) as u64
+        (value >> Smoothed::FRACTION_BITS) as u64
     }
 }
 
