@@ -287,6 +287,7 @@ impl Connection {
         self.outbox.pending_on(channel)
     }
 
+    #[inline]
     pub fn pulse(&self) -> Pulse {
         let rtt = self.rate.rtt();
         Pulse {
@@ -300,6 +301,7 @@ impl Connection {
         }
     }
 
+    #[inline]
     pub fn stats(&self) -> Stats {
         let pulse = self.pulse();
         Stats {

@@ -176,10 +176,11 @@ impl ReceiveWindow {
     /// side knows everything.
     #[inline]
     pub fn acknowledge(&self, now: Micros) -> Option<(Ack, Reported)> {
-        let newest = self.newest_to_report()?;
+        // Asked first: of a peer that only acknowledges, there is never anything to report.
         if self.eliciting.is_none_or(|eliciting| eliciting < self.news_from) {
             return None;
         }
+        let newest = self.newest_to_report()?;
         let delay_ms = match Some(newest) == self.newest_taken {
             true => ((now - self.newest_taken_at).0 / 1_000).min(255) as u8,
             false => u8::MAX,

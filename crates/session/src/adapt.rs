@@ -50,8 +50,8 @@ mod share;
 use netloom_proto::Redundancy;
 use netloom_wire::Micros;
 
-use crate::measured::{Measured, Smoothed};
-use ladder::Ladder;
+use crate::measured::{Measured, Smoothed, Smoothing};
+use ladder::{Ladder, Threshold, heights};
 use netloom_replica::SettingError;
 pub use share::share;
 
@@ -262,6 +262,8 @@ impl AdaptConfig {
 #[derive(Clone, Debug)]
 pub struct Adapt {
     config: AdaptConfig,
+    thresholds: Thresholds,
+    smoothing: Smoothing,
     loss: Smoothed,
     queueing: Smoothed,
     rtt: Smoothed,
@@ -270,18 +272,60 @@ pub struct Adapt {
     redundancy: Ladder,
     prediction: Ladder,
     interpolation: Ladder,
+    /// What follows from the ladders.
+    quality: Quality,
+    /// Every ladder stands on the ground, and none is about to be climbed.
+    is_calm: bool,
     /// `None` before the first update.
     updated: Option<Micros>,
+}
+
+/// What is worked out of the settings once instead of at every look.
+#[derive(Clone, Copy, Debug)]
+struct Thresholds {
+    rate_loss: [Threshold; 2],
+    rate_queueing: [Threshold; 2],
+    redundancy_loss: [Threshold; 1],
+    prediction_rtt: [Threshold; 1],
+    interpolation_jitter: [Threshold; 1],
+}
+
+impl Thresholds {
+    fn new(config: &AdaptConfig) -> Thresholds {
+        let of = |worse| Threshold::new(worse, config.recover_percent);
+        Thresholds {
+            rate_loss: config.rate_loss_per_mille.map(|loss| of(loss.into())),
+            rate_queueing: config.rate_queueing.map(|delay| of(delay.0)),
+            redundancy_loss: [of(config.redundancy_loss_per_mille.into())],
+            prediction_rtt: [of(config.prediction_rtt.0)],
+            interpolation_jitter: [of(config.interpolation_jitter.0)],
+        }
+    }
+
+    /// Whether no measure demands anything.
+    fn are_kept(&self, loss: u64, queueing: u64, rtt: u64, jitter: u64) -> bool {
+        let exceeded = [
+            self.rate_loss[0].is_exceeded(loss),
+            self.rate_queueing[0].is_exceeded(queueing),
+            self.redundancy_loss[0].is_exceeded(loss),
+            self.prediction_rtt[0].is_exceeded(rtt),
+            self.interpolation_jitter[0].is_exceeded(jitter),
+        ];
+        // All of them, without a branch for each.
+        !exceeded.into_iter().fold(false, |any, is_exceeded| any | is_exceeded)
+    }
 }
 
 impl Adapt {
     /// A peer of whose connection nothing is known, which gets everything.
     pub fn new(config: AdaptConfig) -> Result<Adapt, SettingError> {
         config.check()?;
-        let smoothed = Smoothed::new(config.smoothing);
+        let smoothed = Smoothed::default();
         let ladder = Ladder::default();
         Ok(Adapt {
             config,
+            thresholds: Thresholds::new(&config),
+            smoothing: Smoothing::new(config.smoothing),
             loss: smoothed,
             queueing: smoothed,
             rtt: smoothed,
@@ -290,6 +334,13 @@ impl Adapt {
             redundancy: ladder,
             prediction: ladder,
             interpolation: ladder,
+            quality: Quality {
+                rate: RateLevel::Full,
+                small_message_copies: 1,
+                prediction_window: config.prediction_windows[0],
+                interpolation_delay_min: config.interpolation_delays[0],
+            },
+            is_calm: true,
             updated: None,
         })
     }
@@ -299,47 +350,51 @@ impl Adapt {
         let elapsed = now - self.updated.unwrap_or(now);
         let now = self.updated.map_or(now, |before| before.max(now));
         self.updated = Some(now);
-        let loss = self.loss.handle(elapsed, measured.loss_per_mille.into());
+        let weight = self.smoothing.weigh(elapsed);
+        let loss = self.loss.handle(weight, measured.loss_per_mille.into());
         // Before the first sample there is nothing to smooth, and zero would be remembered as a short round trip.
         if measured.rtt > Micros::ZERO {
-            let queueing = self.queueing.handle(elapsed, measured.queueing().0);
-            let rtt = self.rtt.handle(elapsed, measured.rtt.0);
-            let jitter = self.jitter.handle(elapsed, measured.jitter.0);
+            let queueing = self.queueing.handle(weight, measured.queueing().0);
+            let rtt = self.rtt.handle(weight, measured.rtt.0);
+            let jitter = self.jitter.handle(weight, measured.jitter.0);
             self.climb(now, loss, queueing, rtt, jitter);
         } else {
             self.climb(now, loss, 0, 0, 0);
         }
-        self.quality()
+        self.quality
     }
 
     fn climb(&mut self, now: Micros, loss: u64, queueing: u64, rtt: u64, jitter: u64) {
-        let AdaptConfig { recover_percent, .. } = self.config;
-        let loss_steps = self.config.rate_loss_per_mille.map(u64::from);
-        let queueing_steps = self.config.rate_queueing.map(|delay| delay.0);
-        let by_loss = ladder::heights(loss, &loss_steps, recover_percent);
-        let by_queueing = ladder::heights(queueing, &queueing_steps, recover_percent);
-        let single = |value, threshold| ladder::heights(value, &[threshold], recover_percent);
+        // Most connections are well at most looks, and then the memory of four ladders is left alone.
+        if self.is_calm && self.thresholds.are_kept(loss, queueing, rtt, jitter) {
+            return;
+        }
+        let Thresholds { rate_loss, rate_queueing, redundancy_loss, prediction_rtt, interpolation_jitter } =
+            &self.thresholds;
         let changes = [
-            (&mut self.rate, by_loss.worst(by_queueing)),
-            (&mut self.redundancy, single(loss, self.config.redundancy_loss_per_mille.into())),
-            (&mut self.prediction, single(rtt, self.config.prediction_rtt.0)),
-            (&mut self.interpolation, single(jitter, self.config.interpolation_jitter.0)),
+            (&mut self.rate, heights(loss, rate_loss).worst(heights(queueing, rate_queueing))),
+            (&mut self.redundancy, heights(loss, redundancy_loss)),
+            (&mut self.prediction, heights(rtt, prediction_rtt)),
+            (&mut self.interpolation, heights(jitter, interpolation_jitter)),
         ];
         for (ladder, heights) in changes {
             ladder.update(now, heights, self.config.worsen_hold, self.config.recover_hold);
         }
-    }
-
-    /// What the peer gets since the last update.
-    pub fn quality(&self) -> Quality {
+        let ladders = [&self.rate, &self.redundancy, &self.prediction, &self.interpolation];
+        self.is_calm = ladders.into_iter().all(Ladder::is_at_rest);
         let of =
             |[usual, more]: [Micros; 2], ladder: &Ladder| if ladder.height() == 0 { usual } else { more };
-        Quality {
+        self.quality = Quality {
             rate: RateLevel::from_height(self.rate.height()),
             small_message_copies: if self.redundancy.height() == 0 { 1 } else { 2 },
             prediction_window: of(self.config.prediction_windows, &self.prediction),
             interpolation_delay_min: of(self.config.interpolation_delays, &self.interpolation),
-        }
+        };
+    }
+
+    /// What the peer gets since the last update.
+    pub fn quality(&self) -> Quality {
+        self.quality
     }
 }
 

@@ -35,7 +35,7 @@
 use netloom_proto::DisconnectReason;
 use netloom_wire::Micros;
 
-use crate::measured::{Measured, Smoothed};
+use crate::measured::{Measured, Smoothed, Smoothing};
 use netloom_replica::SettingError;
 
 /// The most that the time between two updates counts for.
@@ -142,6 +142,7 @@ impl Unfit {
 #[derive(Clone, Debug)]
 pub struct Health {
     config: HealthConfig,
+    smoothing: Smoothing,
     rtt: Smoothed,
     updated: Micros,
     last_received: Micros,
@@ -158,7 +159,8 @@ impl Health {
         config.check()?;
         Ok(Health {
             config,
-            rtt: Smoothed::new(config.smoothing),
+            smoothing: Smoothing::new(config.smoothing),
+            rtt: Smoothed::default(),
             updated: now,
             last_received: now,
             slow: Micros::ZERO,
@@ -193,7 +195,7 @@ impl Health {
         let counted = if self.grace_left > Micros::ZERO { Micros::ZERO } else { elapsed };
         self.grace_left = self.grace_left - elapsed;
 
-        let rtt = Micros(self.rtt.handle(elapsed, measured.rtt.0));
+        let rtt = Micros(self.rtt.handle(self.smoothing.weigh(elapsed), measured.rtt.0));
         lengthen(&mut self.slow, rtt > self.config.rtt_max, counted);
         lengthen(&mut self.queued, measured.queue_packets > self.config.queue_packets_max, counted);
         let is_silent = measured.last_received <= self.last_received;

@@ -17,6 +17,10 @@
 //! tick needs no search: as many versions as are newer than the tick lie between it and the newest, and counting 32
 //! integers takes a few vector instructions.
 //!
+//! What changes at every tick has versions of consecutive ticks, a *streak*: the newest tick and its length say them all. They
+//! are written down only when the streak ends, because the ticks of an object fill two lines of memory, and a tick of the
+//! world in which everything moves would touch them for every object.
+//!
 //! Places of despawned objects are kept by width and given to the next object as wide.
 
 use std::ops::Range;
@@ -34,19 +38,24 @@ const BLOCK_OBJECTS: usize = 32;
 /// their range away "older" turns into "newer".
 pub(super) const AGE_KEPT: u32 = 1 << 30;
 
-/// Where an object's versions are.
+/// Where an object's versions are. Four of these lie in one line of memory, because every write asks for one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     /// Of row 0.
-    offset: usize,
-    word_count: usize,
-    newest: usize,
+    offset: u32,
+    word_count: u16,
+    newest: u8,
     /// How many rows hold versions of the present frame.
-    len: usize,
+    len: u8,
     /// The tick of the newest version, and how many ticks before it had one each.
     latest: Tick,
     streak: u32,
 }
+
+const _: () = assert!(size_of::<Place>() == 16 && WORDS_MAX <= u16::MAX as usize);
+
+/// The longest streak of which all is kept.
+const STREAK_MAX: u32 = VERSIONS_KEPT as u32 - 1;
 
 /// The words from one row of a block to the next.
 #[inline]
@@ -58,9 +67,21 @@ impl Place {
     /// Where the words of a row are.
     #[inline]
     fn row(self, row: usize) -> Range<usize> {
-        let start = self.offset + row * stride(self.word_count);
-        start..start + self.word_count
+        let word_count = usize::from(self.word_count);
+        let start = self.offset as usize + row * stride(word_count);
+        start..start + word_count
     }
+
+    #[inline]
+    fn newest_row(self) -> Range<usize> {
+        self.row(self.newest.into())
+    }
+}
+
+/// The row so many versions before another.
+#[inline]
+const fn row_before(row: usize, back: usize) -> usize {
+    (row + VERSIONS_KEPT - back) % VERSIONS_KEPT
 }
 
 /// The versions of all objects, by slot.
@@ -68,6 +89,8 @@ impl Place {
 pub(super) struct Histories {
     words: Vec<i32>,
     places: Vec<Place>,
+    /// The tick of each row, but for those of a streak: they have older ones. Rows without a version have a tick that is
+    /// not newer than any that has.
     ticks: Vec<[Tick; VERSIONS_KEPT]>,
     /// Offsets of unused places, by their width.
     unused: Vec<Vec<usize>>,
@@ -114,11 +137,16 @@ impl<'a> History<'a> {
         }
         // Objects that change at every tick have a version for each: nothing needs to be looked up.
         if back as u32 <= self.streak {
-            return Some((self.newest + VERSIONS_KEPT - back as usize) % VERSIONS_KEPT);
+            return Some(row_before(self.newest, back as usize));
         }
-        let newer: u32 = self.ticks.iter().map(|version| u32::from(version.is_newer_than(tick))).sum();
-        let newer = newer as usize;
-        (newer < self.len).then(|| (self.newest + VERSIONS_KEPT - newer) % VERSIONS_KEPT)
+        if self.streak == STREAK_MAX {
+            return None;
+        }
+        // What is written down for the rows of the streak is older than everything that is kept: it counts only for a
+        // tick from before that, of which nothing is kept anyway.
+        let written: u32 = self.ticks.iter().map(|version| u32::from(version.is_newer_than(tick))).sum();
+        let newer = (written + self.streak) as usize;
+        (newer < self.len).then(|| row_before(self.newest, newer))
     }
 
     /// The words of a row; none if there is no such row.
@@ -128,9 +156,14 @@ impl<'a> History<'a> {
         self.words.get(start..start + self.word_count).unwrap_or_default()
     }
 
-    /// The tick of each row's version. Rows without a version have a tick that is not newer than any that has.
-    pub fn ticks(&self) -> &'a [Tick; VERSIONS_KEPT] {
-        self.ticks
+    /// The tick of a row's version. A row without a version has a tick that is not newer than any that has.
+    #[cfg(test)]
+    pub(crate) fn tick_of(&self, row: usize) -> Tick {
+        let back = row_before(self.newest, row);
+        match back <= self.streak as usize {
+            true => Tick(self.latest.0.wrapping_sub(back as u32)),
+            false => self.ticks[row],
+        }
     }
 }
 
@@ -158,13 +191,14 @@ impl Histories {
             self.unused[word_count].extend(places);
         }
         let offset = self.unused[word_count].pop().unwrap_or_default();
-        self.places[slot] = Place { offset, word_count, ..Place::default() };
+        let offset = u32::try_from(offset).expect("sixteen gigabytes of versions");
+        self.places[slot] = Place { offset, word_count: word_count as u16, ..Place::default() };
     }
 
     /// Takes the place of a slot back.
     pub(super) fn close(&mut self, slot: usize) {
         let Place { offset, word_count, .. } = std::mem::take(&mut self.places[slot]);
-        self.unused[word_count].push(offset);
+        self.unused[usize::from(word_count)].push(offset as usize);
     }
 
     /// What will be the next version.
@@ -182,42 +216,58 @@ impl Histories {
     #[inline]
     pub(super) fn differs(&self, slot: usize) -> bool {
         let place = self.places[slot];
-        place.len == 0 || self.words[place.row(place.newest)] != *self.draft(slot)
+        place.len == 0 || self.words[place.newest_row()] != self.words[place.row(VERSIONS_KEPT)]
     }
 
     /// The draft becomes the newest version. If the words have another meaning than before, the older ones go.
     pub(super) fn store(&mut self, slot: usize, tick: Tick, reframed: bool) {
-        let place = &mut self.places[slot];
-        place.newest = (place.newest + 1) % VERSIONS_KEPT;
-        if reframed || place.len == 0 {
-            place.len = 0;
-            place.newest = tick.0 as usize % VERSIONS_KEPT;
-            self.ticks[slot] = [tick; VERSIONS_KEPT];
+        let is_first = reframed || self.places[slot].len == 0;
+        let follows = !is_first && tick == self.places[slot].latest.next();
+        if !is_first && !follows {
+            self.end_streak(slot);
         }
-        let follows = place.len > 0 && tick == place.latest.next();
-        place.streak = if follows { (place.streak + 1).min(VERSIONS_KEPT as u32 - 1) } else { 0 };
+        let place = &mut self.places[slot];
+        place.newest = ((usize::from(place.newest) + 1) % VERSIONS_KEPT) as u8;
+        if is_first {
+            place.len = 0;
+            place.newest = (tick.0 as usize % VERSIONS_KEPT) as u8;
+            self.ticks[slot] = [tick; VERSIONS_KEPT];
+        } else if !follows {
+            self.ticks[slot][usize::from(place.newest)] = tick;
+        }
+        place.streak = if follows { (place.streak + 1).min(STREAK_MAX) } else { 0 };
         place.latest = tick;
-        place.len = (place.len + 1).min(VERSIONS_KEPT);
-        self.ticks[slot][place.newest] = tick;
-        self.words.copy_within(place.row(VERSIONS_KEPT), place.row(place.newest).start);
+        place.len = (place.len + 1).min(VERSIONS_KEPT as u8);
+        self.words.copy_within(place.row(VERSIONS_KEPT), place.newest_row().start);
+    }
+
+    /// Writes the ticks of a streak down.
+    fn end_streak(&mut self, slot: usize) {
+        let place = &mut self.places[slot];
+        for back in 0..=std::mem::take(&mut place.streak) {
+            let row = row_before(place.newest.into(), back as usize);
+            self.ticks[slot][row] = Tick(place.latest.0.wrapping_sub(back));
+        }
     }
 
     #[inline]
     pub(super) fn history(&self, slot: usize) -> History<'_> {
         let place = self.places[slot];
-        let words = &self.words[place.offset..place.row(VERSIONS_KEPT - 1).end];
-        let Place { word_count, newest, len, latest, streak, .. } = place;
+        let words = &self.words[place.offset as usize..place.row(VERSIONS_KEPT - 1).end];
+        let Place { latest, streak, .. } = place;
+        let [newest, len] = [place.newest, place.len].map(usize::from);
+        let word_count = place.word_count.into();
         History { words, ticks: &self.ticks[slot], word_count, newest, len, latest, streak }
     }
 
     /// Keeps very old ticks comparable.
     pub(super) fn refresh(&mut self, slot: usize, now: Tick) {
-        self.ticks[slot].iter_mut().for_each(|tick| *tick = not_ancient(*tick, now));
-        let place = &mut self.places[slot];
-        let latest = not_ancient(place.latest, now);
-        if latest != place.latest {
-            (place.latest, place.streak) = (latest, 0);
+        let latest = not_ancient(self.places[slot].latest, now);
+        if latest != self.places[slot].latest {
+            self.end_streak(slot);
+            self.places[slot].latest = latest;
         }
+        self.ticks[slot].iter_mut().for_each(|tick| *tick = not_ancient(*tick, now));
     }
 }
 
@@ -230,6 +280,32 @@ pub(super) fn not_ancient(tick: Tick, now: Tick) -> Tick {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// However ticks with a change and ticks without follow each other.
+        #[test]
+        fn the_version_in_force_at_a_tick_is_the_last_one_before_it(changes in proptest::collection::vec(0u32..8, 1..150)) {
+            let mut histories = Histories::new();
+            histories.open(0, 1);
+            let (mut tick, mut stored) = (1_000, Vec::new());
+            for (number, pause) in changes.into_iter().enumerate() {
+                tick += 1 + pause.saturating_sub(5);
+                histories.draft_mut(0)[0] = number as i32;
+                histories.store(0, Tick(tick), false);
+                stored.push((tick, number as i32));
+                let (history, kept) = (histories.history(0), stored.len().saturating_sub(VERSIONS_KEPT));
+                for asked in tick.saturating_sub(90)..tick + 3 {
+                    let found = history.row_at(Tick(asked)).map(|row| history.row(row)[0]);
+                    let expected = stored[kept..].iter().rev().find(|(at, _)| *at <= asked);
+                    prop_assert_eq!(found, expected.map(|(_, number)| *number), "tick {}", asked);
+                }
+                for (row, (at, _)) in (0..).zip(stored.iter().rev().take(VERSIONS_KEPT)) {
+                    prop_assert_eq!(history.tick_of(row_before(history.newest_row(), row)), Tick(*at));
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_place_goes_to_the_next_object_of_its_width() {

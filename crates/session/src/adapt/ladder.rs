@@ -21,12 +21,29 @@ impl Heights {
     }
 }
 
-/// How `value` stands to rising thresholds, each of which is left behind below `recover_percent` of it.
-pub(super) fn heights(value: u64, thresholds: &[u64], recover_percent: u32) -> Heights {
-    let good_enough = |threshold: u64| threshold.saturating_mul(recover_percent.into()) / 100;
+/// What a measure is held against: worse above the one, better below the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Threshold {
+    worse: u64,
+    better: u64,
+}
+
+impl Threshold {
+    /// One that is left behind below `recover_percent` of it.
+    pub fn new(worse: u64, recover_percent: u32) -> Threshold {
+        Threshold { worse, better: worse.saturating_mul(recover_percent.into()) / 100 }
+    }
+
+    pub fn is_exceeded(&self, value: u64) -> bool {
+        value > self.worse
+    }
+}
+
+/// How `value` stands to rising thresholds.
+pub(super) fn heights(value: u64, thresholds: &[Threshold]) -> Heights {
     Heights {
-        demanded: thresholds.iter().filter(|threshold| value > **threshold).count(),
-        tolerated: thresholds.iter().filter(|threshold| value >= good_enough(**threshold)).count(),
+        demanded: thresholds.iter().filter(|threshold| threshold.is_exceeded(value)).count(),
+        tolerated: thresholds.iter().filter(|threshold| value >= threshold.better).count(),
     }
 }
 
@@ -53,6 +70,11 @@ pub(super) struct Ladder {
 impl Ladder {
     pub fn height(&self) -> usize {
         self.height
+    }
+
+    /// Whether it is at its best, and nothing is about to change.
+    pub fn is_at_rest(&self) -> bool {
+        self.height == 0 && self.pending.is_none()
     }
 
     pub fn update(&mut self, now: Micros, heights: Heights, worsen_hold: Micros, recover_hold: Micros) {

@@ -16,6 +16,10 @@ const RECEIVE_SPARE: usize = 4;
 /// One in so many expected datagrams is no longer expected after a call that brought fewer.
 #[cfg(target_os = "linux")]
 const RECEIVE_FORGOTTEN: usize = 8;
+/// Datagrams that a call has room for after one that found none: in most ticks of a server whose players watch there are
+/// none, and what preparing costs is mostly memory that is not in the caches. If there are some, another call follows.
+#[cfg(target_os = "linux")]
+const RECEIVE_IDLE: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Socket {
@@ -24,6 +28,9 @@ pub(super) struct Socket {
     /// Datagrams that one call is expected to bring.
     #[cfg(target_os = "linux")]
     expected: usize,
+    /// The last call brought none.
+    #[cfg(target_os = "linux")]
+    is_idle: bool,
     /// One byte longer than any datagram may be, so that one that is too long shows. Only for single calls, which do not
     /// tell that they have cut something off.
     scratch: Box<[u8]>,
@@ -56,6 +63,8 @@ impl Socket {
             batches_system_calls: config.batches_system_calls && cfg!(target_os = "linux"),
             #[cfg(target_os = "linux")]
             expected: crate::sys::CALL_DATAGRAMS_MAX - RECEIVE_SPARE,
+            #[cfg(target_os = "linux")]
+            is_idle: false,
             scratch: vec![0; config.mtu_bytes + 1].into(),
         };
         Ok((socket, granted))
@@ -130,7 +139,8 @@ impl Socket {
         counters: &mut Counters,
     ) -> io::Result<Received> {
         use std::os::fd::AsFd;
-        let asked = slots.len().min(self.expected + RECEIVE_SPARE);
+        let was_idle = std::mem::replace(&mut self.is_idle, true);
+        let asked = slots.len().min(if was_idle { RECEIVE_IDLE } else { self.expected + RECEIVE_SPARE });
         let slots = slots.get_mut(..asked).unwrap_or_default();
         let mut unusable = 0u64;
         let mut index = 0;
@@ -146,6 +156,7 @@ impl Socket {
             }
             index += 1;
         })?;
+        self.is_idle = false;
         let mut kept = 0;
         for index in 0..received {
             if unusable & (1 << index) == 0 {
@@ -157,7 +168,11 @@ impl Socket {
         // Bursts are rare and come again: the expectation follows them at once and forgets them slowly.
         let forgotten = self.expected - self.expected.div_ceil(RECEIVE_FORGOTTEN);
         let most = crate::sys::CALL_DATAGRAMS_MAX - RECEIVE_SPARE;
-        self.expected = if is_drained { forgotten.max(received) } else { most };
+        self.expected = match (is_drained, was_idle) {
+            (true, _) => forgotten.max(received),
+            (false, true) => self.expected,
+            (false, false) => most,
+        };
         Ok(Received { kept, is_drained })
     }
 }

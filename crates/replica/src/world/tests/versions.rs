@@ -61,7 +61,7 @@ fn rows_of_a_history_tell_which_ticks_share_a_version() {
     let rows = [0, 5, 6, 7].map(|tick| history.row_at(Tick(tick)).unwrap());
     assert!(rows[0] == rows[1] && rows[1] != rows[2] && rows[2] == rows[3]);
     assert_eq!(rows[2], history.newest_row());
-    assert_eq!((history.ticks()[rows[0]], history.ticks()[rows[2]]), (Tick(0), Tick(6)));
+    assert_eq!((history.tick_of(rows[0]), history.tick_of(rows[2])), (Tick(0), Tick(6)));
     assert_eq!((history.row(rows[0])[8], history.row(rows[2])[8]), (0, 1));
 }
 
