@@ -51,6 +51,7 @@
 pub mod cubes;
 mod error;
 mod file;
+pub mod generate;
 mod recorder;
 mod recording;
 mod source;

@@ -341,6 +341,6 @@ fn a_recording_can_begin_and_pause_in_the_middle_of_a_game() {
         world.iter().map(|object| (object.id(), object.words().to_vec())).collect()
     };
     assert_eq!(seen(&copy), seen(&world));
-    assert_eq!(scene.play(&mut copy).unwrap(), false);
+    assert!(!scene.play(&mut copy).unwrap());
     assert_eq!(scene.ending(), Some(Ending::Finished), "dropping finishes");
 }
