@@ -272,7 +272,8 @@ impl<T: Number> Along<T> {
         let size = if size < one { one } else { size };
         let reciprocal = size.reciprocal(unit.reciprocal_bits).negated_if(lead < zero);
         along.slopes = [second, third]
-            .map(|step| step.times(reciprocal).over_two_to(unit.reciprocal_bits - unit.slope_bits));
+            .map(|step| step.times(reciprocal).over_two_to(unit.reciprocal_bits - unit.slope_bits))
+            .map(|slope| slope.times(T::new(3)).over_two_to(2));
         along
     }
 
