@@ -129,12 +129,8 @@ pub fn encode(
     writer: &mut BitWriter<'_>,
 ) {
     let pair = Pair::new(newer.age, older.map(|older| older.age));
-    let states = States {
-        newer: newer.words,
-        older: older.map(|older| older.words),
-        oldest: None,
-        is_carried: false,
-    };
+    let states =
+        States { newer: newer.words, older: older.map(|older| older.words), oldest: None, is_carried: false };
     pair.encode_from(class, visible, current, &states, jump_age, blobs, codes, writer);
 }
 
@@ -453,7 +449,8 @@ impl<'a> Shape<'a> {
     /// Whether the position and the rotation differ between the baselines.
     #[inline]
     fn motion(&self, known: &Known<'_>) -> (bool, bool) {
-        let differs = |first: u8| known.older.is_some_and(|(older, _)| four(older, first) != known.newer(first));
+        let differs =
+            |first: u8| known.older.is_some_and(|(older, _)| four(older, first) != known.newer(first));
         (
             self.position.is_some_and(|spot| differs(spot.first)),
             self.rotation.is_some_and(|spot| differs(spot.first)),
