@@ -138,6 +138,16 @@ impl Tally {
         self.count(trace);
     }
 
+    /// Adds what another one counted, with the same tables.
+    pub fn add(&mut self, other: &Tally) {
+        debug_assert_eq!(self.prior, other.prior, "choices differ where lengths do");
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+        self.plain_bits += other.plain_bits;
+        self.updates += other.updates;
+    }
+
     /// How many objects were counted.
     pub fn updates(&self) -> u64 {
         self.updates
