@@ -22,7 +22,6 @@ mod arc;
 mod batch;
 mod codes;
 mod fields;
-mod generic;
 mod lead;
 mod line;
 mod number;
@@ -31,10 +30,14 @@ mod prefix;
 mod rotation;
 mod run;
 mod symbol;
+mod tally;
 mod triple;
 
 pub use batch::Update;
-pub use codes::{Codes, gap_code, read_gap};
+pub use codes::{
+    Codes, GROUPS, Group, NAME_BYTES_MAX, SHIPPED, TABLE_BYTES_MAX, TableError, gap_code, read_gap,
+};
+pub use tally::{Saving, Tally};
 
 use netloom_wire::quantize::{RotationWidth, WordRange};
 use netloom_wire::{BitReader, BitWriter, ReadError, WriteError};
@@ -42,7 +45,7 @@ use netloom_wire::{BitReader, BitWriter, ReadError, WriteError};
 use crate::class::{Class, Spot};
 use fields::Others;
 use line::Line;
-use run::{LongRun, Run, ShortRun};
+use run::{LongRun, Run, ShortRun, Written};
 use symbol::{Change, Past, Place, Turn};
 
 /// Words of an object that the receiver is known to hold.
@@ -132,7 +135,7 @@ pub fn encode(
         }
     }
     if others.any_changed() || (!shape.has_transform() && shape.others != 0) {
-        others.write(blobs, codes, writer);
+        others.write(blobs, codes.mask(), codes.word(), writer);
     }
 }
 
@@ -303,7 +306,7 @@ struct Shape<'a> {
 
 /// The bits of a transform.
 struct Transform<R> {
-    symbol: ShortRun,
+    symbol: R,
     position: R,
     rotation: R,
 }
@@ -335,7 +338,7 @@ impl<'a> Shape<'a> {
     }
 
     /// Appends the transform, or fails the writer if anything is out of range. False if a part did not fit its run.
-    fn append<R: Run>(
+    fn append<R: Written>(
         &self,
         known: &Known<'_>,
         current: &[i32],
@@ -379,7 +382,7 @@ impl<'a> Shape<'a> {
         if jump_age.is_some_and(|age| age >= known.newer_age) {
             return None;
         }
-        let mut symbol = ShortRun::default();
+        let mut symbol = R::default();
         Change { jump_age, place, turn, others }.write(codes, self.past(known), known.newer_age, &mut symbol);
         Some(Transform { symbol, position, rotation })
     }

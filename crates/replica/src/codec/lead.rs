@@ -87,7 +87,7 @@ impl Packed {
     pub fn write(&self, codes: &Codes, run: &mut impl Run) {
         run.put_code(codes.lead().code_at(self.lead_code));
         run.put(self.lead as u64, self.lead_bits as u32);
-        run.put_code(codes.other().code_at(self.other_code));
+        run.put_code(codes.others().code_at(self.other_code));
         run.put(self.others as u64, self.other_bits as u32);
     }
 }
@@ -108,7 +108,7 @@ pub(super) fn read(codes: &Codes, level: i32, reader: &mut BitReader<'_>) -> Res
     };
     let used = lead_length + lead_bits;
     let bits = bits >> used;
-    let (symbol, length) = codes.other().symbol((lead_bits as usize).min(OTHER_TABLES - 1), bits);
+    let (symbol, length) = codes.others().symbol((lead_bits as usize).min(OTHER_TABLES - 1), bits);
     let is_small = symbol < SMALL;
     let width = if is_small { 2 } else { (symbol - SMALL) as u32 + 3 };
     let fields = if is_small { symbol as u64 } else { bits >> length };
@@ -118,7 +118,7 @@ pub(super) fn read(codes: &Codes, level: i32, reader: &mut BitReader<'_>) -> Res
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::LongRun;
+    use super::super::run::{LongRun, Written};
     use super::*;
     use netloom_wire::BitWriter;
     use proptest::prelude::*;

@@ -252,7 +252,7 @@ fn read_uneven(
 
 #[cfg(test)]
 mod tests {
-    use super::super::run::{LongRun, ShortRun};
+    use super::super::run::{LongRun, ShortRun, Written};
     use super::*;
     use netloom_wire::BitWriter;
     use proptest::prelude::*;
