@@ -125,6 +125,12 @@ const FIELDS: [Field; 58] = [
         "Whether there is /dashboard, where whoever is on this machine sees rooms and players live and can remove players.",
     ),
     field(
+        "server",
+        "record_scene",
+        Bytes(0, 4_096),
+        "The file into which the first room is recorded, to train code tables on and to measure; empty for none.",
+    ),
+    field(
         "room",
         "profile",
         Words(&["", "small", "lobby4", "relay16", "mmo"]),
