@@ -17,10 +17,11 @@ const GROUPS = [
   { name: "residual", tables: 1, symbols: 18, bitsMax: 12 },
   { name: "run", tables: 1, symbols: 17, bitsMax: 12 },
   { name: "mask", tables: 1, symbols: 6, bitsMax: 12 },
-  { name: "symbol", tables: 5, symbols: 71, bitsMax: 12 },
-  { name: "triple", tables: 25, symbols: 142, bitsMax: 10 },
-  { name: "lead", tables: 12, symbols: 16, bitsMax: 9 },
-  { name: "others", tables: 11, symbols: 26, bitsMax: 9 },
+  { name: "symbol", tables: 10, symbols: 71, bitsMax: 12 },
+  { name: "head", tables: 60, symbols: 107, bitsMax: 11 },
+  { name: "place", tables: 60, symbols: 105, bitsMax: 11 },
+  { name: "lead", tables: 60, symbols: 105, bitsMax: 11 },
+  { name: "rest", tables: 60, symbols: 105, bitsMax: 11 },
 ];
 const CODES = GROUPS.reduce((sum, { tables, symbols }) => sum + tables * symbols, 0);
 const PACKED_BYTES = (CODES + 1) >> 1;
@@ -60,9 +61,10 @@ export class Codes {
     this.run = groups.run[0];
     this.mask = groups.mask[0];
     this.symbol = groups.symbol;
-    this.triple = groups.triple;
+    this.head = groups.head;
+    this.place = groups.place;
     this.lead = groups.lead;
-    this.others = groups.others;
+    this.rest = groups.rest;
   }
 
   /** The set that every implementation holds; made once, when it is first needed. */
