@@ -13,7 +13,6 @@ mod measure;
 mod peers;
 mod suites;
 mod table;
-mod walk;
 
 use clap::Parser;
 use clap::builder::PossibleValuesParser;

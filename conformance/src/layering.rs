@@ -25,12 +25,13 @@ const PACKAGES_WITH_FEATURES: [&str; 2] = ["netloom", "netloom-cli"];
 const PACKAGES_WITH_UNSAFE: [&str; 3] = ["netloom-transport", "netloom-c", "netloom-count"];
 
 /// The whole stack from the bottom up, for the packages that may use all of it up to some height.
-const STACK: [&str; 15] = [
+const STACK: [&str; 16] = [
     "netloom-count",
     "netloom-derive",
     "netloom-wire",
     "netloom-proto",
     "netloom-replica",
+    "netloom-scene",
     "netloom-session",
     "netloom-transport",
     "netloom-webtransport",
@@ -85,6 +86,7 @@ const RULES: &[Rule] = &[
     ),
     core("netloom-count", &[], &[]),
     core("netloom-derive", &[], &["proc-macro2", "quote", "syn"]),
+    edge("netloom-scene", Ours::Only(&["netloom-wire", "netloom-replica"])),
     edge("netloom-transport", Ours::Only(&["netloom-wire"])),
     edge("netloom-webtransport", Ours::Only(&["netloom-transport"])),
     edge("netloom-store", Ours::Only(&[])),

@@ -41,6 +41,7 @@
 
 mod array;
 mod bit_value;
+mod canonical;
 mod delivery;
 mod flags;
 mod kind;
@@ -52,15 +53,13 @@ pub use flags::{Audience, FlagsError, SyncFlags, Writer};
 pub use kind::{BLOB_BYTES_MAX, BitWidth, FieldKind, RELIABLE_BYTES_MAX, Value};
 pub use property::{PropertyReader, write_properties};
 
-use crate::bytes::{ByteSink, MessageBuffer};
 use crate::delta::mask::FIELDS_MAX;
+use crate::error::ReadError;
 use crate::hash::fnv1a_64;
+use canonical::canonical_bytes;
 
 /// The longest name of a schema or field, in bytes of UTF-8.
 pub const FIELD_NAME_BYTES_MAX: usize = 64;
-
-/// The version of the canonical form that is hashed.
-const CANONICAL_VERSION: u8 = 1;
 
 /// One property of a kind of object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,6 +169,12 @@ impl Schema {
     pub fn canonical_bytes(&self) -> Vec<u8> {
         canonical_bytes(&self.name, &self.fields)
     }
+
+    /// The schema of [canonical bytes](Schema::canonical_bytes), whoever wrote them. How hot fields are is not told, only
+    /// their order; the hash is the same.
+    pub fn from_canonical(bytes: &[u8]) -> Result<Schema, SchemaError> {
+        canonical::read_schema(bytes)
+    }
 }
 
 /// Collects the fields of a [`Schema`].
@@ -244,19 +249,6 @@ fn check_kind(field: &Field) -> Result<(), SchemaError> {
     }
 }
 
-fn canonical_bytes(name: &str, fields: &[Field]) -> Vec<u8> {
-    let mut buffer = MessageBuffer::new(usize::MAX);
-    buffer.write_u8(CANONICAL_VERSION);
-    buffer.write_str(name, FIELD_NAME_BYTES_MAX);
-    buffer.write_varint(fields.len() as u64);
-    for field in fields {
-        buffer.write_str(&field.name, FIELD_NAME_BYTES_MAX);
-        field.kind.write_canonical(&mut buffer);
-        buffer.write_u8(field.flags.bits() | field.delivery.bit());
-    }
-    buffer.as_bytes().to_vec()
-}
-
 /// Why a schema cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
@@ -312,6 +304,9 @@ pub enum SchemaError {
         /// The contradiction.
         source: FlagsError,
     },
+    /// Bytes that were to be a schema are none.
+    #[error("the bytes are no schema: {0}")]
+    Canonical(#[from] ReadError),
 }
 
 /// Builds the [`Schema`] of a struct, and does not compile unless every field of the struct is listed.

@@ -11,10 +11,10 @@ use super::{count_row, progress, ticks};
 use crate::error::BenchError;
 use crate::suites::Options;
 use crate::table::{Row, Target};
-use crate::walk::Walk;
 use netloom_replica::client::ReplicaClient;
 use netloom_replica::codec::Codes;
 use netloom_replica::server::ServerConfig;
+use netloom_scene::generate::walk::Walk;
 use netloom_wire::schema::Value;
 
 const WORKLOAD: &str = "bytes per update";

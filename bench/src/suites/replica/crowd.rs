@@ -7,9 +7,9 @@ use super::{count_row, part_rows, progress, ticks, time_keys, time_row};
 use crate::error::BenchError;
 use crate::suites::Options;
 use crate::table::{Row, Target};
-use crate::walk::EXTENT_METRES;
 use netloom_replica::server::ServerConfig;
 use netloom_replica::server::interest::{Axes, GridConfig, Policy};
+use netloom_scene::generate::walk::EXTENT_METRES;
 
 const PLAYERS: usize = 1_000;
 

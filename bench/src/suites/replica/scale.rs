@@ -10,8 +10,8 @@ use super::{progress, ticks};
 use crate::error::BenchError;
 use crate::suites::Options;
 use crate::table::{Cell, Series};
-use crate::walk::EXTENT_METRES;
 use netloom_replica::server::ServerConfig;
+use netloom_scene::generate::walk::EXTENT_METRES;
 
 const PEERS: [usize; 7] = [1, 4, 16, 64, 256, 1_024, 4_096];
 const OBJECTS: [usize; 5] = [10, 100, 1_000, 10_000, 20_000];

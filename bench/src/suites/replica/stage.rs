@@ -21,19 +21,17 @@ use super::tally::Traffic;
 use super::times::{Laps, Phase, Samples};
 use super::witness::{Truth, Witness};
 use crate::error::BenchError;
-use crate::walk::Walk;
 use netloom_count::allocations;
-use netloom_replica::class::{Class, ClassId};
+use netloom_replica::ClassId;
 use netloom_replica::codec::Codes;
 use netloom_replica::server::interest::Policy;
 use netloom_replica::server::{Heartbeat, PeerConfig, ReplicaPeer, ReplicaServer, ServerConfig};
 use netloom_replica::world::{ClassTable, ObjectIndex, OwnerId, Spawn, World, WorldConfig};
+use netloom_scene::generate::sector;
+use netloom_scene::generate::walk::{self, STEPS_PER_TICK, Walk};
 use netloom_wire::quantize::OriginVersion;
-use netloom_wire::schema::{FieldKind, SyncFlags};
-use netloom_wire::{ObjectId, Profile, Schema, SectorOrigin};
+use netloom_wire::{ObjectId, SectorOrigin};
 
-/// The game's steps in one send tick: 60 Hz and 20 Hz.
-const STEPS_PER_TICK: usize = 3;
 const TICK_MS: usize = 50;
 
 /// What a datagram leaves for one snapshot.
@@ -53,9 +51,6 @@ const LOSS_NOTICED_TICKS: usize = 3;
 
 /// Ticks that an outcome can lie ahead: above the longest delay and the notice of a loss.
 const OUTCOMES_AHEAD: usize = 16;
-
-/// Positions are sent relative to the nearest point of this raster: STANDARD reaches 327 m, the walk 500 m and more.
-const SECTOR_METRES: f64 = 256.0;
 
 /// How many ticks after a snapshot its acknowledgement comes.
 #[derive(Clone, Copy, Debug)]
@@ -389,37 +384,26 @@ impl Stage {
     }
 }
 
-fn world(setup: &Setup, walk: &Walk) -> Result<(World, Vec<ObjectIndex>), BenchError> {
+fn world(setup: &Setup, walkers: &Walk) -> Result<(World, Vec<ObjectIndex>), BenchError> {
     let config = WorldConfig { objects_max: setup.objects, ..WorldConfig::default() };
-    let mut world = World::new(vec![walker_class()?], config).map_err(refused)?;
+    let mut world = World::new(vec![walk::class()], config).map_err(refused)?;
     let sees_all = setup.policy == Policy::Everyone;
     let mut objects = Vec::with_capacity(setup.objects);
-    for (walker, &position) in walk.positions().iter().enumerate() {
+    for (walker, &position) in walkers.positions().iter().enumerate() {
         let position = position.map(f64::from);
-        let raster = position.map(|axis| (axis / SECTOR_METRES).round() * SECTOR_METRES);
         let owner = (!sees_all && walker < setup.peers).then_some(OwnerId(walker as u32));
         let spawn = Spawn {
             owner,
-            origin: SectorOrigin::new(raster, OriginVersion::new(0)).map_err(refused)?,
+            origin: SectorOrigin::new(sector(position), OriginVersion::new(0)).map_err(refused)?,
             relevance_radius: 0.0,
             ..Spawn::new(ObjectId(walker as u64), ClassId(0))
         };
         let index = world.spawn(spawn).map_err(refused)?;
         world.set_position(index, position).map_err(refused)?;
-        world.set_rotation(index, walk.rotations()[walker]).map_err(refused)?;
+        world.set_rotation(index, walkers.rotations()[walker]).map_err(refused)?;
         objects.push(index);
     }
     Ok((world, objects))
-}
-
-/// Position and rotation, both STANDARD: 1 cm and 10 bits a component.
-fn walker_class() -> Result<Class, BenchError> {
-    let schema = Schema::builder("walker")
-        .field("position", FieldKind::Position(Profile::Standard), SyncFlags::PUBLIC_SYNC, 255)
-        .field("rotation", FieldKind::Rotation(Profile::Standard), SyncFlags::PUBLIC_SYNC, 254)
-        .build()
-        .map_err(refused)?;
-    Class::new(schema).map_err(refused)
 }
 
 fn peer_config(number: usize, walker: Option<usize>, walk: &Walk) -> PeerConfig {

@@ -6,9 +6,9 @@ use super::{part_rows, progress, ticks, time_keys, time_row};
 use crate::error::BenchError;
 use crate::suites::Options;
 use crate::table::{Row, Target};
-use crate::walk::EXTENT_METRES;
 use netloom_replica::server::interest::Policy;
 use netloom_replica::server::{Heartbeat, ServerConfig};
+use netloom_scene::generate::walk::EXTENT_METRES;
 
 /// All that a driver does in a tick of a server whose viewers need not be moved.
 const TICK: [Phase; 5] = [Phase::Acks, Phase::Begin, Phase::Select, Phase::Encode, Phase::Append];

@@ -3,7 +3,7 @@
 //! Moving the walkers is the game's work and no server's: both servers take step after step from the same film, and clients
 //! look up in it what the server had at a tick. After its end everything rests where it was.
 
-use crate::walk::{EXTENT_METRES, Walk};
+use netloom_scene::generate::walk::{EXTENT_METRES, Walk};
 
 /// Objects in every workload of this suite.
 pub const OBJECTS: usize = 200;

@@ -5,7 +5,6 @@ use crate::error::BenchError;
 use crate::measure::interleaved;
 use crate::suites::Options;
 use crate::table::Target;
-use crate::walk::Walk;
 use netloom_count::allocations;
 use netloom_replica::codec::Codes;
 use netloom_replica::server::rewind::{
@@ -15,6 +14,7 @@ use netloom_replica::server::rewind::{
 use netloom_replica::server::{PeerConfig, ReplicaPeer, ReplicaServer, ServerConfig};
 use netloom_replica::world::{ObjectIndex, OwnerId, Spawn, World, WorldConfig};
 use netloom_replica::{Class, ClassId};
+use netloom_scene::generate::walk::Walk;
 use netloom_wire::schema::{FieldKind, SyncFlags};
 use netloom_wire::{Micros, ObjectId, Profile, Schema, Tick};
 use std::hint::black_box;

@@ -14,6 +14,7 @@ use crate::class::{Class, ClassError, ClassId, classes_hash};
 /// The classes that both sides share.
 #[derive(Clone, Debug)]
 pub struct ClassTable {
+    declared: Vec<Class>,
     classes: Vec<[Class; 4]>,
     shapes: Vec<Shape>,
     hash: u64,
@@ -48,7 +49,12 @@ impl ClassTable {
             let [standard, high, world, none] = Profile::ALL.map(|profile| in_profile(class, profile));
             table.push([standard?, high?, world?, none?]);
         }
-        Ok(ClassTable { classes: table, shapes, hash })
+        Ok(ClassTable { declared: classes, classes: table, shapes, hash })
+    }
+
+    /// The classes as they were given: what another table of the same is made from.
+    pub fn declared(&self) -> &[Class] {
+        &self.declared
     }
 
     /// A class as objects of `profile` have it.

@@ -29,7 +29,17 @@ impl Delivery {
     pub(super) const fn bit(self) -> u8 {
         match self {
             Delivery::Latest => 0,
-            Delivery::Reliable => 1 << 6,
+            Delivery::Reliable => Delivery::RELIABLE_BIT,
         }
     }
+
+    /// What [`Delivery::bit`] says, and the flags beside it.
+    pub(super) const fn split(byte: u8) -> (Delivery, u8) {
+        match byte & Delivery::RELIABLE_BIT {
+            0 => (Delivery::Latest, byte),
+            _ => (Delivery::Reliable, byte & !Delivery::RELIABLE_BIT),
+        }
+    }
+
+    const RELIABLE_BIT: u8 = 1 << 6;
 }

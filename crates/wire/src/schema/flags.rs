@@ -78,6 +78,11 @@ impl SyncFlags {
         self.0 & other.0 == other.0
     }
 
+    /// The flags of a wire value; `None` if it has other bits, too.
+    pub const fn from_bits(bits: u8) -> Option<SyncFlags> {
+        if bits < 1 << 6 { Some(SyncFlags(bits)) } else { None }
+    }
+
     /// The wire value.
     pub const fn bits(self) -> u8 {
         self.0

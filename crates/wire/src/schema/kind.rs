@@ -211,44 +211,6 @@ impl FieldKind {
         Some(TripleForm { range, may_be_raw })
     }
 
-    /// The kind's part of the canonical form: a tag and its parameters.
-    pub(super) fn write_canonical(self, sink: &mut impl ByteSink) {
-        match self {
-            FieldKind::Bool => sink.write_u8(0),
-            FieldKind::Int(range) => {
-                sink.write_u8(1);
-                sink.write_i32(range.min());
-                sink.write_i32(range.max());
-            }
-            FieldKind::Quantized(quantized) => {
-                sink.write_u8(2);
-                sink.write_i32(quantized.words().min());
-                sink.write_i32(quantized.words().max());
-                sink.write_u32(quantized.per_unit());
-            }
-            FieldKind::F32 => sink.write_u8(3),
-            FieldKind::U64 => sink.write_u8(4),
-            FieldKind::Position(profile) => sink.write_bytes(&[5, profile as u8]),
-            FieldKind::Rotation(profile) => sink.write_bytes(&[6, profile as u8]),
-            FieldKind::Scale(profile) => sink.write_bytes(&[7, profile as u8]),
-            FieldKind::Velocity(profile) => sink.write_bytes(&[8, profile as u8]),
-            FieldKind::Name => sink.write_u8(9),
-            FieldKind::Text { bytes_max } => {
-                sink.write_u8(10);
-                sink.write_u16(bytes_max);
-            }
-            FieldKind::Bytes { bytes_max } => {
-                sink.write_u8(11);
-                sink.write_u16(bytes_max);
-            }
-            FieldKind::Array { element, count_max } => {
-                sink.write_u8(12);
-                element.field_kind().write_canonical(sink);
-                sink.write_u16(count_max);
-            }
-        }
-    }
-
     /// Writes a value in its byte form; one of another kind or out of range is an error.
     pub fn write(self, value: Value<'_>, names: &dyn Resolve, sink: &mut impl ByteSink) {
         match (self, value) {

@@ -1,4 +1,4 @@
-//! A crowd that never rests: the world of the replication benchmarks.
+//! Walkers that never rest: the world of the replication benchmarks.
 //!
 //! Figures of different programs can be compared only if their worlds are the same. This one is the walk that the
 //! comparison programs for other libraries use, number for number, from the same seed:
@@ -11,7 +11,20 @@
 //! Every coordinate of every walker moves at every step and independently of the last: nothing can be predicted from
 //! its velocity, which makes positions the worst case for a codec that predicts. Rotations go on turning the same way.
 
+use netloom_replica::world::{ObjectIndex, Spawn, World};
+use netloom_replica::{Class, ClassId};
+use netloom_wire::{ObjectId, SectorOrigin};
+
+use super::{moving, sector};
+use crate::{SceneError, Source};
+
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// The game's steps in one send tick: 60 Hz and 20 Hz.
+pub const STEPS_PER_TICK: usize = 3;
+const TICKS_PER_SECOND: u32 = 20;
+/// Walkers of the usual scene.
+pub const WALKERS: usize = 200;
 
 /// Half the edge of the square that walkers start in, as the comparison programs have it.
 pub const EXTENT_METRES: f32 = 500.0;
@@ -34,9 +47,15 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Walkers in a square of twice `extent_metres`, x and z.
+    /// Walkers in a square of twice `extent_metres`, x and z: those of the comparison programs.
     pub fn new(count: usize, extent_metres: f32) -> Walk {
-        let mut walk = Walk { positions: Vec::new(), rotations: Vec::new(), axes: Vec::new(), random: SEED };
+        Walk::with_seed(count, extent_metres, 0)
+    }
+
+    /// Others for each seed; 0 are those of the comparison programs.
+    pub fn with_seed(count: usize, extent_metres: f32, seed: u64) -> Walk {
+        let random = SEED.wrapping_add(seed.wrapping_mul(0xBF58_476D_1CE4_E5B9)).max(1);
+        let mut walk = Walk { positions: Vec::new(), rotations: Vec::new(), axes: Vec::new(), random };
         for _ in 0..count {
             let scales = [extent_metres, HEIGHT_METRES, extent_metres];
             let start = scales.map(|scale| walk.unit() * scale);
@@ -94,6 +113,56 @@ fn turned(rotation: [f32; 4], turn: [f32; 4]) -> [f32; 4] {
 fn normalized<const N: usize>(vector: [f32; N]) -> [f32; N] {
     let length = vector.iter().map(|component| component * component).sum::<f32>().sqrt();
     vector.map(|component| component / length)
+}
+
+/// Position and rotation, both STANDARD: 1 cm and 10 bits a component.
+pub fn class() -> Class {
+    moving("walker", |builder| builder)
+}
+
+/// The walk as a scene: 200 walkers, each with a sector origin near its start.
+#[derive(Clone, Debug)]
+pub struct WalkScene {
+    classes: Vec<Class>,
+    walk: Walk,
+    objects: Vec<ObjectIndex>,
+}
+
+impl WalkScene {
+    /// The walk of a seed; 0 is that of the comparison programs.
+    pub fn new(seed: u64) -> WalkScene {
+        let walk = Walk::with_seed(WALKERS, EXTENT_METRES, seed);
+        WalkScene { classes: vec![class()], walk, objects: Vec::new() }
+    }
+}
+
+impl Source for WalkScene {
+    fn name(&self) -> &str {
+        "walk"
+    }
+
+    fn classes(&self) -> &[Class] {
+        &self.classes
+    }
+
+    fn ticks_per_second(&self) -> u32 {
+        TICKS_PER_SECOND
+    }
+
+    fn play(&mut self, world: &mut World) -> Result<bool, SceneError> {
+        (0..STEPS_PER_TICK).for_each(|_| self.walk.step(WALKERS));
+        for (walker, position) in self.walk.positions.iter().enumerate() {
+            let position = position.map(f64::from);
+            if self.objects.len() == walker {
+                let origin = SectorOrigin::default().moved_to(sector(position)).unwrap_or_default();
+                let spawn = Spawn { origin, ..Spawn::new(ObjectId(walker as u64 + 1), ClassId(0)) };
+                self.objects.push(world.spawn(spawn)?);
+            }
+            world.set_position(self.objects[walker], position)?;
+            world.set_rotation(self.objects[walker], self.walk.rotations[walker])?;
+        }
+        Ok(true)
+    }
 }
 
 #[cfg(test)]
