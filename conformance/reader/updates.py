@@ -9,15 +9,26 @@ Everything here is integers. `near` is the only rounding: to nearest, ties up.
 """
 
 import math
+import re
+import struct
 from dataclasses import dataclass
 
 from classes import field_words, others_of, visible_fields
 from cursors import Refusal, bits_for, fnv1a_32
-from deltas import SET_BYTES, CodeTable, read_changed_mask, read_residual, read_table_set
+from deltas import CodeTable, read_changed_mask, read_residual
 from values import NONE, BitForm, read_value
 
-TABLES = {"symbol": (5, 71), "triple": (25, 142), "lead": (12, 16), "others": (11, 26)}
-GENERIC_ID = 0x7C5AFA9F
+# Of each group the tables, the symbols, and the longest code.
+GROUPS = {
+    "residual": (1, 18, 12),
+    "run": (1, 17, 12),
+    "mask": (1, 6, 12),
+    "symbol": (5, 71, 12),
+    "triple": (25, 142, 10),
+    "lead": (12, 16, 9),
+    "others": (11, 26, 9),
+}
+GENERIC_ID = 0x794194CA
 WORD_MIN, WORD_MAX = -(2**31), 2**31 - 1
 JUMPED = 70
 OTHERS_FOLLOW = 35
@@ -32,18 +43,53 @@ class Codes:
     """A set of code tables (section 46.1)."""
 
     def __init__(self, data):
-        self.wire = read_table_set(data[:SET_BYTES])
-        self.id = fnv1a_32(data)
-        self.tables = {}
-        at = SET_BYTES
-        for name, (count, symbols) in TABLES.items():
-            rows = [list(data[at + row * symbols : at + (row + 1) * symbols]) for row in range(count)]
-            if len(rows[-1]) < symbols:
-                raise Refusal("Length")
-            self.tables[name] = [CodeTable(row) for row in rows]
-            at += count * symbols
-        if at != len(data):
+        self.name, layout, packed = self.header(data)
+        halves = [half for byte in packed for half in (byte & 15, byte >> 4)]
+        self.tables, at = {}, 0
+        count = sum(tables * symbols for tables, symbols, _ in GROUPS.values())
+        if len(packed) != (count + 1) // 2:
             raise Refusal("Length")
+        self.id = fnv1a_32(layout + packed)
+        if self.id.to_bytes(4, "little") != data[14 + len(self.name) - 4 : 14 + len(self.name)]:
+            raise Refusal("Id")
+        if any(halves[count:]):
+            raise Refusal("Padding")
+        for name, (tables, symbols, bits_max) in GROUPS.items():
+            self.tables[name] = []
+            for _ in range(tables):
+                lengths, at = halves[at : at + symbols], at + symbols
+                if max(lengths) > bits_max:
+                    raise Refusal("CodeLength")
+                self.tables[name].append(CodeTable(lengths))
+
+    @staticmethod
+    def header(data):
+        """The name, the layout, and what follows the id."""
+        if data[:4] != b"NLCT":
+            raise Refusal("Magic")
+        if len(data) < 6:
+            raise Refusal("Length")
+        if data[4] != 1:
+            raise Refusal("Version")
+        end = 6 + data[5]
+        name = data[6:end].decode("latin-1")
+        if len(data) < end:
+            raise Refusal("Length")
+        if not re.fullmatch("[a-z0-9_-]{1,32}", name):
+            raise Refusal("Name")
+        layout = data[end : end + 4]
+        if len(layout) < 4:
+            raise Refusal("Length")
+        described = b"".join(
+            group.encode() + bytes([0]) + struct.pack("<HHB", *sizes) for group, sizes in GROUPS.items()
+        )
+        if layout != fnv1a_32(described).to_bytes(4, "little"):
+            raise Refusal("Layout")
+        return name, layout, data[end + 8 :]
+
+    @property
+    def wire(self):
+        return {name: self.tables[name][0] for name in ("residual", "run", "mask")}
 
     def read(self, name, table, bits):
         return self.tables[name][table].read(bits)

@@ -1,9 +1,10 @@
 //! What surrounds objects: code tables, the start of a snapshot, gaps, and messages of the property channel.
 
-use netloom_replica::codec::{Codes, gap_code, read_gap};
+use netloom_replica::codec::{Codes, GROUPS, TableError, Tally, gap_code, read_gap};
 use netloom_replica::property::{Place, PropertyInbox, PropertyMessage, PropertyTarget};
 use netloom_replica::snapshot::{Slack, read_header};
 use netloom_replica::{Class, ClassId};
+use netloom_wire::hash::Fnv32;
 use netloom_wire::schema::Audience;
 use netloom_wire::{Alias, BitReader, BitWriter, Profile, ReadError, Tick};
 use serde_json::{Value, json};
@@ -15,13 +16,83 @@ use crate::wire_vectors::{case, file, hex, reason, refused, refused_as};
 const BOARD: u8 = 2;
 
 pub fn codes() -> Value {
-    let codes = Codes::generic();
-    let lengths = json!({ "symbol": 5 * 71, "triple": 25 * 142, "lead": 12 * 16, "others": 11 * 26 });
-    let value = json!({ "id": codes.id(), "lengths": lengths });
-    file(
-        "The generic set of code tables: the set of Part I, then the lengths of all codes, a byte each.",
-        vec![case("the generic set", Value::Null, &codes.serialize(), value)],
-    )
+    let generic = Codes::generic();
+    let mut tally = Tally::new(&generic);
+    (0..9_999).for_each(|number| tally.gap(number % 40));
+    let trained = tally.train("sparse-2_b").expect("a good name");
+    let described = |codes: &Codes| {
+        let groups = GROUPS.iter().map(|group| (group.name.to_owned(), json!(group.codes())));
+        let lengths: serde_json::Map<String, Value> = groups.collect();
+        json!({ "id": codes.id(), "name": codes.name(), "lengths": lengths })
+    };
+    let valid = |name, codes: &Codes| case(name, Value::Null, &codes.serialize(), described(codes));
+    let mut cases = vec![valid("the generic set", &generic), valid("a trained set", &trained)];
+    cases.extend(damaged_codes(&generic.serialize()).into_iter().map(|(name, bytes)| {
+        let error = Codes::parse(&bytes).expect_err("a damaged file");
+        refused_as(name, Value::Null, &bytes, table_reason(error))
+    }));
+    file("Files of code tables. lengths: how many codes each group has.", cases)
+}
+
+/// The file of a set that is called "generic", spoilt in every way that has a reason of its own.
+fn damaged_codes(good: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let (name_at, layout_at, id_at, lengths_at) = (6, 13, 17, 21);
+    let patched = |at: usize, bytes: &[u8]| {
+        let mut bad = good.to_vec();
+        bad[at..at + bytes.len()].copy_from_slice(bytes);
+        bad
+    };
+    // With the id that belongs to it.
+    let coded = |at: usize, bytes: &[u8]| {
+        let mut bad = patched(lengths_at + at, bytes);
+        let id = Fnv32::new().with(&bad[layout_at..id_at]).with(&bad[lengths_at..]).value();
+        bad[id_at..lengths_at].copy_from_slice(&id.to_le_bytes());
+        bad
+    };
+    // The first code of the last group, whose codes are shorter than those of the first.
+    let last = GROUPS.last().expect("there are groups");
+    let codes: usize = GROUPS.iter().map(|group| group.codes()).sum();
+    let first_of_last = (codes - last.codes()) / 2;
+    let mut cases = vec![
+        ("empty", Vec::new()),
+        ("something else", b"<!doctype html>".to_vec()),
+        ("nothing but the first bytes", good[..4].to_vec()),
+        ("another version", patched(4, &[2])),
+        ("a name that is longer than the file", good[..name_at + 3].to_vec()),
+        ("a name with other letters", patched(name_at, b"G")),
+        ("no name", [&good[..5], &[0], &good[layout_at..]].concat()),
+        ("other groups", patched(layout_at, &[good[layout_at] ^ 1])),
+        ("cut off in the id", good[..id_at + 1].to_vec()),
+        ("cut off", good[..good.len() - 1].to_vec()),
+        ("too long", [good, &[0]].concat()),
+        ("a flipped bit", patched(lengths_at + 99, &[good[lengths_at + 99] ^ 16])),
+        ("a code of no bits", coded(0, &[0x30])),
+        ("a code of 13 bits", coded(0, &[0x3d])),
+        ("a code that is too long for its group", coded(first_of_last, &[0xcc])),
+        ("an over-full code", coded(0, &[0x11])),
+        ("an incomplete code", coded(0, &[0x44])),
+    ];
+    if codes % 2 == 1 {
+        cases.push((
+            "padding that is not zero",
+            coded(good.len() - lengths_at - 1, &[good[good.len() - 1] | 0x10]),
+        ));
+    }
+    cases
+}
+
+fn table_reason(error: TableError) -> &'static str {
+    match error {
+        TableError::Magic => "Magic",
+        TableError::Version { .. } => "Version",
+        TableError::Name => "Name",
+        TableError::Layout => "Layout",
+        TableError::Length { .. } => "Length",
+        TableError::Id { .. } => "Id",
+        TableError::Padding => "Padding",
+        TableError::CodeLength { .. } => "CodeLength",
+        TableError::Kraft { .. } => "Kraft",
+    }
 }
 
 pub fn gaps() -> Value {

@@ -4,7 +4,7 @@
 //! ages, so that a reader whose arithmetic rounds differently anywhere finds out.
 
 use netloom_replica::Class;
-use netloom_replica::codec::{Baseline, Codes, decode, encode};
+use netloom_replica::codec::{Baseline, Codes, GROUPS, decode, encode};
 use netloom_wire::entropy::CodeTable;
 use netloom_wire::quantize::Words3;
 use netloom_wire::schema::Audience;
@@ -418,11 +418,18 @@ impl Rng {
     }
 }
 
+/// One of the generic symbol tables.
+fn symbol_table(table: usize) -> CodeTable {
+    let before =
+        GROUPS.iter().take_while(|group| group.name != "symbol").map(|group| group.codes()).sum::<usize>();
+    let symbols = GROUPS.iter().find(|group| group.name == "symbol").map_or(0, |group| group.symbols);
+    let first = before + symbols * table;
+    CodeTable::from_lengths(&Codes::generic().lengths()[first..first + symbols]).expect("a complete code")
+}
+
 /// Bits that begin with symbols of a symbol table.
 fn symbols(table: usize, symbols: &[u8], rest: &[(u64, u32)]) -> Vec<u8> {
-    let lengths = Codes::generic().serialize();
-    let first = 22 + 71 * table;
-    let table = CodeTable::from_lengths(&lengths[first..first + 71]).expect("a complete code");
+    let table = symbol_table(table);
     let mut bytes = [0; 64];
     let mut writer = BitWriter::new(&mut bytes);
     symbols.iter().for_each(|symbol| table.write(*symbol, &mut writer));
@@ -433,8 +440,7 @@ fn symbols(table: usize, symbols: &[u8], rest: &[(u64, u32)]) -> Vec<u8> {
 
 /// A jump, its age in one bit, and a jump again.
 fn jumped_twice() -> Vec<u8> {
-    let lengths = Codes::generic().serialize();
-    let table = CodeTable::from_lengths(&lengths[22 + 71..22 + 2 * 71]).expect("a complete code");
+    let table = symbol_table(1);
     let mut bytes = [0; 64];
     let mut writer = BitWriter::new(&mut bytes);
     table.write(70, &mut writer);

@@ -66,6 +66,15 @@ struct Lookup {
     length: u8,
 }
 
+/// Where symbols go: a [`CodeTable`], or whatever looks on at what one would be asked for.
+pub trait SymbolWriter {
+    /// The bits that `symbol` takes; `None` if there is no such symbol.
+    fn bit_len(&self, symbol: u8) -> Option<u32>;
+
+    /// Writes `symbol`; one that does not exist is an error.
+    fn write(&self, symbol: u8, writer: &mut BitWriter<'_>);
+}
+
 /// One complete prefix code.
 #[derive(Clone, Debug)]
 pub struct CodeTable {
@@ -98,10 +107,7 @@ impl CodeTable {
     /// A code for symbols that were seen `counts` times, shortest on average among those of at most
     /// [`CODE_BITS_MAX`] bits. A count of zero is raised to one: what was not seen can still be sent.
     pub fn from_counts(counts: &[u64]) -> Result<CodeTable, CodeError> {
-        if !(2..=SYMBOLS_MAX).contains(&counts.len()) {
-            return Err(CodeError::SymbolCount { count: counts.len() });
-        }
-        CodeTable::from_lengths(&huffman::limited_lengths(counts, CODE_BITS_MAX))
+        CodeTable::from_lengths(&lengths_for(counts, CODE_BITS_MAX)?)
     }
 
     /// The name of this table: FNV-1a 32 over the number of symbols (u16, little-endian) and the lengths.
@@ -143,6 +149,18 @@ impl CodeTable {
     }
 }
 
+impl SymbolWriter for CodeTable {
+    #[inline]
+    fn bit_len(&self, symbol: u8) -> Option<u32> {
+        CodeTable::bit_len(self, symbol)
+    }
+
+    #[inline]
+    fn write(&self, symbol: u8, writer: &mut BitWriter<'_>) {
+        CodeTable::write(self, symbol, writer);
+    }
+}
+
 impl PartialEq for CodeTable {
     fn eq(&self, other: &CodeTable) -> bool {
         self.lengths().eq(other.lengths())
@@ -150,6 +168,16 @@ impl PartialEq for CodeTable {
 }
 
 impl Eq for CodeTable {}
+
+/// The lengths of a code for symbols that were seen `counts` times, shortest on average among those of at most `bits_max`
+/// bits. A count of zero is raised to one: what was not seen can still be sent. The same counts give the same lengths.
+pub fn lengths_for(counts: &[u64], bits_max: u32) -> Result<Vec<u8>, CodeError> {
+    let bits_max = bits_max.min(CODE_BITS_MAX);
+    if !(2..=SYMBOLS_MAX.min(1 << bits_max)).contains(&counts.len()) {
+        return Err(CodeError::SymbolCount { count: counts.len() });
+    }
+    Ok(huffman::limited_lengths(counts, bits_max))
+}
 
 fn table_id(lengths: &[u8]) -> u32 {
     let mut bytes = [0; 2 + SYMBOLS_MAX];

@@ -3,47 +3,66 @@
  *
  * How much an object moved decides which differences are likely, so there is a table for each case. All of
  * them are static: both ends hold the same set before the first snapshot, and the handshake compares its id.
+ * A game may bring a set of its own, made by `netloom train`; its file is checked to the last bit, because with
+ * what is not a complete code anything could be read into any bytes.
  */
 
 import { WireError } from "../wire/error.js";
 import { fnv1a32 } from "../wire/hash.js";
-import { CodeTable, TABLE_SET_BYTES, readTableSet } from "../wire/table.js";
+import { CodeTable } from "../wire/table.js";
 import { genericCodeBytes } from "./generic_codes.js";
 
-/** Tables, symbols, and the longest code, in the order in which they are serialized. */
-const SYMBOL = { tables: 5, symbols: 71, bitsMax: 12 };
-const TRIPLE = { tables: 25, symbols: 142, bitsMax: 10 };
-const LEAD = { tables: 12, symbols: 16, bitsMax: 9 };
-const OTHERS = { tables: 11, symbols: 26, bitsMax: 9 };
-const CODES_BYTES = [SYMBOL, TRIPLE, LEAD, OTHERS].reduce(
-  (sum, { tables, symbols }) => sum + tables * symbols,
-  TABLE_SET_BYTES,
+/** Groups of tables, in the order in which they are serialized; a code is at most `bitsMax` bits long. */
+const GROUPS = [
+  { name: "residual", tables: 1, symbols: 18, bitsMax: 12 },
+  { name: "run", tables: 1, symbols: 17, bitsMax: 12 },
+  { name: "mask", tables: 1, symbols: 6, bitsMax: 12 },
+  { name: "symbol", tables: 5, symbols: 71, bitsMax: 12 },
+  { name: "triple", tables: 25, symbols: 142, bitsMax: 10 },
+  { name: "lead", tables: 12, symbols: 16, bitsMax: 9 },
+  { name: "others", tables: 11, symbols: 26, bitsMax: 9 },
+];
+const CODES = GROUPS.reduce((sum, { tables, symbols }) => sum + tables * symbols, 0);
+const PACKED_BYTES = (CODES + 1) >> 1;
+
+const MAGIC = "NLCT";
+const VERSION = 1;
+const NAME = /^[a-z0-9_-]{1,32}$/;
+/** Where the name begins. */
+const NAME_AT = 6;
+
+/** What sets consist of, in four bytes: tables for other groups mean something else. */
+const LAYOUT = littleEndian(
+  fnv1a32(
+    Uint8Array.from(
+      GROUPS.flatMap(({ name, tables, symbols, bitsMax }) => {
+        const sizes = [tables & 255, tables >> 8, symbols & 255, symbols >> 8, bitsMax];
+        return [...Array.from(name, (letter) => letter.charCodeAt(0)), 0, ...sizes];
+      }),
+    ),
+  ),
 );
 
 /** A set of code tables. */
 export class Codes {
-  /** @param {Uint8Array} bytes the serialized set */
+  /**
+   * Reads a file of code tables.
+   * @param {Uint8Array} bytes
+   */
   constructor(bytes) {
-    if (bytes.length !== CODES_BYTES) throw new WireError("Length");
+    const { name, id, packed } = readFile(bytes);
+    /** What people call it. */
+    this.name = name;
     /** What the handshake compares. */
-    this.id = fnv1a32(bytes);
-    const { residual, run, mask } = readTableSet(bytes.subarray(0, TABLE_SET_BYTES));
-    this.residual = residual;
-    this.run = run;
-    this.mask = mask;
-    let at = TABLE_SET_BYTES;
-    const read = (/** @type {typeof SYMBOL} */ { tables, symbols, bitsMax }) => {
-      return Array.from({ length: tables }, () => {
-        const lengths = bytes.slice(at, at + symbols);
-        at += symbols;
-        if (lengths.some((length) => length > bitsMax)) throw new WireError("CodeLength");
-        return new CodeTable(lengths);
-      });
-    };
-    this.symbol = read(SYMBOL);
-    this.triple = read(TRIPLE);
-    this.lead = read(LEAD);
-    this.others = read(OTHERS);
+    this.id = id;
+    const groups = readGroups(packed);
+    this.residual = groups.residual[0];
+    this.run = groups.run[0];
+    this.mask = groups.mask[0];
+    this.symbol = groups.symbol;
+    this.triple = groups.triple;
+    this.lead = groups.lead;
+    this.others = groups.others;
   }
 
   /** The set that every implementation holds; made once, when it is first needed. */
@@ -55,3 +74,66 @@ export class Codes {
 
 /** @type {Codes | undefined} */
 let generic;
+
+/**
+ * Takes a file apart and checks everything but the codes.
+ * @param {Uint8Array} bytes
+ */
+function readFile(bytes) {
+  const text = (/** @type {number} */ from, /** @type {number} */ to) =>
+    String.fromCharCode(...bytes.subarray(from, to));
+  if (text(0, MAGIC.length) !== MAGIC) {
+    throw new WireError("Magic", "this is no file of code tables: make one with `netloom train`");
+  }
+  if (bytes.length < NAME_AT) throw cutOff();
+  if (bytes[MAGIC.length] !== VERSION) {
+    throw new WireError("Version", `only version ${VERSION} is known: update Netloom, or train again`);
+  }
+  const nameEnd = NAME_AT + bytes[NAME_AT - 1];
+  if (bytes.length < nameEnd) throw cutOff();
+  const name = text(NAME_AT, nameEnd);
+  if (!NAME.test(name)) throw new WireError("Name");
+  const packedAt = nameEnd + 8;
+  if (bytes.length < nameEnd + 4) throw cutOff();
+  if (LAYOUT.some((byte, at) => bytes[nameEnd + at] !== byte)) {
+    throw new WireError("Layout", "the table was made for another version of Netloom: train it again");
+  }
+  if (bytes.length !== packedAt + PACKED_BYTES) throw cutOff();
+  const packed = bytes.subarray(packedAt);
+  const id = fnv1a32(Uint8Array.from([...LAYOUT, ...packed]));
+  if (littleEndian(id).some((byte, at) => bytes[nameEnd + 4 + at] !== byte)) {
+    throw new WireError("Id", "the file is damaged");
+  }
+  if (CODES % 2 === 1 && packed[PACKED_BYTES - 1] >> 4 !== 0) throw new WireError("Padding");
+  return { name, id, packed };
+}
+
+/**
+ * The tables of each group.
+ * @param {Uint8Array} packed lengths of codes, four bits each
+ */
+function readGroups(packed) {
+  let next = 0;
+  const read = (/** @type {typeof GROUPS[0]} */ { tables, symbols, bitsMax }) => {
+    return Array.from({ length: tables }, () => {
+      const first = next;
+      next += symbols;
+      const lengths = Uint8Array.from({ length: symbols }, (_, symbol) => {
+        const at = first + symbol;
+        return (packed[at >> 1] >> (4 * (at & 1))) & 15;
+      });
+      if (lengths.some((length) => length > bitsMax)) throw new WireError("CodeLength");
+      return new CodeTable(lengths);
+    });
+  };
+  return Object.fromEntries(GROUPS.map((group) => [group.name, read(group)]));
+}
+
+/** @param {number} number of 32 bits */
+function littleEndian(number) {
+  return [0, 8, 16, 24].map((shift) => (number >>> shift) & 255);
+}
+
+function cutOff() {
+  return new WireError("Length", "the file of code tables is cut off or damaged");
+}

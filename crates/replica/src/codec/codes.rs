@@ -1,107 +1,181 @@
 //! All code tables of replication, behind one id.
+//!
+//! How much an object moved decides which differences are likely, so there is a table for each case. What a set consists
+//! of is said once, in [`GROUPS`]: each group has a number of tables of the same symbols, one for each context in which
+//! they are read. A set is then nothing but the length of every code, in that order. Files, ids and training know no
+//! more of the codec than this list.
+//!
+//! ```text
+//!   lengths, 4 bits each ──parse──▶ Codes ──▶ prefixes, laid out for the hot path
+//!        ▲                            │
+//!        └──── train ◀── Tally ◀──────┘ numbered: the code of each symbol is its place in the list
+//! ```
+
+mod file;
+mod shipped;
+
+pub use file::{NAME_BYTES_MAX, TABLE_BYTES_MAX, TableError};
+pub use shipped::SHIPPED;
 
 use netloom_wire::delta::run::RUN_MAX;
-use netloom_wire::delta::{RUN_SYMBOLS, run};
-use netloom_wire::entropy::{CodeError, CodeTable, TableSet};
-use netloom_wire::hash::fnv1a_32;
+use netloom_wire::delta::{MASK_SYMBOLS, RESIDUAL_SYMBOLS, RUN_SYMBOLS, run};
+use netloom_wire::entropy::{CODE_BITS_MAX, CodeTable, TableSet};
 use netloom_wire::{BitReader, ReadError};
 
-use super::generic;
-use super::lead::{LEAD_STRIDE, LEAD_SYMBOLS, LEAD_TABLES, OTHER_STRIDE, OTHER_SYMBOLS, OTHER_TABLES};
+use super::chain::{CHAIN_STRIDE, CHAIN_TABLES, HEAD_SYMBOLS, NUMBER_SYMBOLS};
 use super::prefix::Prefixes;
 use super::run::{Run, ShortRun};
 use super::symbol::{SYMBOL_STRIDE, SYMBOL_TABLES, SYMBOLS};
-use super::triple::{TRIPLE_STRIDE, TRIPLE_SYMBOLS, TRIPLE_TABLES};
 
-/// Of symbols, of at most 12 bits.
-type SymbolPrefixes = Prefixes<8, SYMBOL_STRIDE, 4096>;
-/// Of three differences, of at most 10 bits.
-type TriplePrefixes = Prefixes<32, TRIPLE_STRIDE, 1024>;
-/// Of a lead, and of what it leaves, of at most 9 bits.
-type LeadPrefixes = Prefixes<16, LEAD_STRIDE, 512>;
-type OtherPrefixes = Prefixes<16, OTHER_STRIDE, 512>;
-type GapPrefixes = Prefixes<1, 32, 4096>;
-
-/// The lengths of all codes of transforms.
-pub(super) struct Lengths {
-    pub symbol: [[u8; SYMBOLS]; SYMBOL_TABLES],
-    pub triple: [[u8; TRIPLE_SYMBOLS]; TRIPLE_TABLES],
-    pub lead: [[u8; LEAD_SYMBOLS]; LEAD_TABLES],
-    pub other: [[u8; OTHER_SYMBOLS]; OTHER_TABLES],
+/// Tables of the same symbols, one for each context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// What it is called. Part of the id of every set: a group whose symbols or contexts change their meaning gets
+    /// another name.
+    pub name: &'static str,
+    /// What its symbols say, and what chooses the table.
+    pub about: &'static str,
+    /// How many tables it has.
+    pub tables: usize,
+    /// How many symbols each of them has.
+    pub symbols: usize,
+    /// The longest code.
+    pub bits_max: u32,
 }
 
-/// The code tables that both sides of a connection use.
+impl Group {
+    /// How many codes it has.
+    pub const fn codes(&self) -> usize {
+        self.tables * self.symbols
+    }
+}
+
+/// The tables of the wire, which are no [`Prefixes`] but the first of them.
+const RESIDUAL: Group = wire_group("residual", "how far other fields changed", RESIDUAL_SYMBOLS);
+const RUN: Group = wire_group("run", "slots to the next object", RUN_SYMBOLS);
+const MASK: Group = wire_group("mask", "which other fields changed", MASK_SYMBOLS);
+
+const fn wire_group(name: &'static str, about: &'static str, symbols: usize) -> Group {
+    Group { name, about, tables: 1, symbols, bits_max: CODE_BITS_MAX }
+}
+
+/// The groups that follow those of the wire, in the order in which they are serialized:
+/// `name: tables, symbols, longest code, places of one table, about`.
+macro_rules! families {
+    ($($name:ident: $tables:expr, $symbols:expr, $bits:literal, $stride:expr, $about:literal;)*) => {
+        /// All groups, in the order in which they are serialized.
+        pub const GROUPS: &[Group] = &[RESIDUAL, RUN, MASK, $(Group {
+            name: stringify!($name),
+            about: $about,
+            tables: $tables,
+            symbols: $symbols,
+            bits_max: $bits,
+        }),*];
+
+        #[derive(Clone, Debug)]
+        struct Families {
+            $($name: Prefixes<{ $tables.next_power_of_two() }, { $stride }, { 1 << $bits }>,)*
+        }
+
+        impl Families {
+            fn new(tables: &mut Tables<'_>) -> Result<Families, TableError> {
+                Ok(Families { $($name: tables.family()?,)* })
+            }
+        }
+
+        impl Codes {
+            $(
+                #[inline(always)]
+                pub(super) fn $name(
+                    &self,
+                ) -> &Prefixes<{ $tables.next_power_of_two() }, { $stride }, { 1 << $bits }> {
+                    &self.families.$name
+                }
+            )*
+        }
+    };
+}
+
+families! {
+    symbol: SYMBOL_TABLES, SYMBOLS, 12, SYMBOL_STRIDE, "what changed, by what the object did between its baselines";
+    head: CHAIN_TABLES, HEAD_SYMBOLS, 11, CHAIN_STRIDE, "the first number of a position in its usual form, by the expected size";
+    place: CHAIN_TABLES, NUMBER_SYMBOLS, 11, CHAIN_STRIDE, "other numbers of positions, by the expected size";
+    lead: CHAIN_TABLES, NUMBER_SYMBOLS, 11, CHAIN_STRIDE, "the leading number of a turn, by the expected size";
+    rest: CHAIN_TABLES, NUMBER_SYMBOLS, 11, CHAIN_STRIDE, "what it leaves of the other two, by its size";
+}
+
+/// The codes of a whole set.
+pub(super) const CODES: usize = {
+    let (mut sum, mut group) = (0, 0);
+    while group < GROUPS.len() {
+        sum += GROUPS[group].codes();
+        group += 1;
+    }
+    sum
+};
+
+/// Every table of a set, in order: its group, its number there, and the place of its first code in the list of all.
+pub(super) fn tables() -> impl Iterator<Item = (&'static Group, usize, usize)> {
+    let each = GROUPS.iter().flat_map(|group| (0..group.tables).map(move |table| (group, table)));
+    each.scan(0, |next, (group, table)| {
+        let first = *next;
+        *next += group.symbols;
+        Some((group, table, first))
+    })
+}
+
+/// The code tables that both sides of a connection use. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Codes {
-    symbol: SymbolPrefixes,
-    triple: TriplePrefixes,
-    lead: LeadPrefixes,
-    other: OtherPrefixes,
-    gap: GapPrefixes,
+    families: Families,
+    gap: Prefixes<1, 32, { 1 << CODE_BITS_MAX }>,
     /// Words and masks of fields beside the transform, and runs.
     wire: TableSet,
+    /// Of all codes, in order.
+    lengths: Box<[u8]>,
+    name: Box<str>,
     id: u32,
 }
 
 impl Codes {
-    /// The tables that every implementation holds.
-    pub fn generic() -> Codes {
-        Codes::from_lengths(&generic::LENGTHS, TableSet::generic())
-            .expect("the generic lengths are complete codes, as a test proves")
+    /// The codes with these lengths, of which there is one for every symbol of every table of [`GROUPS`], in order.
+    pub fn from_lengths(name: &str, lengths: &[u8]) -> Result<Codes, TableError> {
+        file::check_name(name.as_bytes())?;
+        if lengths.len() != CODES {
+            return Err(TableError::Length { length: lengths.len() });
+        }
+        Codes::build(name, lengths, false)
     }
 
-    fn from_lengths(lengths: &Lengths, wire: TableSet) -> Result<Codes, CodeError> {
-        let mut bytes = wire.serialize();
-        bytes.extend(lengths.symbol.as_flattened());
-        bytes.extend(lengths.triple.as_flattened());
-        bytes.extend(lengths.lead.as_flattened());
-        bytes.extend(lengths.other.as_flattened());
-        let gap: Vec<u8> = wire.run.lengths().collect();
-        Ok(Codes {
-            symbol: Prefixes::from_lengths(lengths.symbol.iter().map(|row| &row[..]))?,
-            triple: Prefixes::from_lengths(lengths.triple.iter().map(|row| &row[..]))?,
-            lead: Prefixes::from_lengths(lengths.lead.iter().map(|row| &row[..]))?,
-            other: Prefixes::from_lengths(lengths.other.iter().map(|row| &row[..]))?,
-            gap: Prefixes::from_lengths([&gap[..]])?,
-            wire,
-            id: fnv1a_32(&bytes),
-        })
+    fn build(name: &str, lengths: &[u8], is_numbered: bool) -> Result<Codes, TableError> {
+        let mut tables = Tables { lengths, next: 0, is_numbered };
+        let [residual, run, mask] = [tables.rows(&RESIDUAL)?, tables.rows(&RUN)?, tables.rows(&MASK)?];
+        let wire = TableSet::from_lengths(residual, run, mask).expect("checked to be complete");
+        let gap = Tables { next: RESIDUAL.codes(), ..tables }.family()?;
+        let families = Families::new(&mut tables)?;
+        let id = file::id_of(lengths);
+        Ok(Codes { families, gap, wire, lengths: lengths.into(), name: name.into(), id })
     }
 
-    /// What the [id](Codes::id) is made of: the wire's table set, and the lengths of all codes, a byte each. First those
-    /// of symbols, then of three differences, of leads and of what those leave; table by table.
-    pub fn serialize(&self) -> Vec<u8> {
-        let mut bytes = self.wire.serialize();
-        self.symbol.lengths(SYMBOL_TABLES, SYMBOLS, &mut bytes);
-        self.triple.lengths(TRIPLE_TABLES, TRIPLE_SYMBOLS, &mut bytes);
-        self.lead.lengths(LEAD_TABLES, LEAD_SYMBOLS, &mut bytes);
-        self.other.lengths(OTHER_TABLES, OTHER_SYMBOLS, &mut bytes);
-        bytes
+    /// The same, but the bits of each code are the place of its symbol in the list of all, plus one: what is written
+    /// with it says which symbols were. The lengths are true.
+    pub(super) fn numbered(&self) -> Codes {
+        Codes::build(&self.name, &self.lengths, true).expect("these lengths made codes before")
     }
 
-    /// The name of this set: FNV-1a 32 over the wire's table set and all code lengths, a byte each.
+    /// The number that both sides compare: it follows from the lengths of all codes.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    #[inline]
-    pub(super) fn symbol(&self) -> &SymbolPrefixes {
-        &self.symbol
+    /// What people call it. Says nothing about what it is: two sets with different names may be the same.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
-    #[inline]
-    pub(super) fn triple(&self) -> &TriplePrefixes {
-        &self.triple
-    }
-
-    #[inline]
-    pub(super) fn lead(&self) -> &LeadPrefixes {
-        &self.lead
-    }
-
-    #[inline]
-    pub(super) fn other(&self) -> &OtherPrefixes {
-        &self.other
+    /// The length of every code, in the order of [`GROUPS`], table by table, symbol by symbol.
+    pub fn lengths(&self) -> &[u8] {
+        &self.lengths
     }
 
     pub(super) fn mask(&self) -> &CodeTable {
@@ -113,17 +187,75 @@ impl Codes {
     }
 }
 
+/// The same codes, whatever they are called.
+impl PartialEq for Codes {
+    fn eq(&self, other: &Codes) -> bool {
+        self.lengths == other.lengths
+    }
+}
+
+impl Eq for Codes {}
+
+/// The lengths of a set on their way into codes, a group at a time.
+#[derive(Clone, Copy)]
+struct Tables<'a> {
+    lengths: &'a [u8],
+    /// The place of the first code of the next group.
+    next: usize,
+    is_numbered: bool,
+}
+
+impl<'a> Tables<'a> {
+    /// The lengths of the next group, which must be this one, if each of its tables is a complete code.
+    fn rows(&mut self, group: &Group) -> Result<&'a [u8], TableError> {
+        let rows = &self.lengths[self.next..self.next + group.codes()];
+        for (table, row) in rows.chunks_exact(group.symbols).enumerate() {
+            let allowed = 1..=group.bits_max as u8;
+            if let Some((symbol, &bits)) = row.iter().enumerate().find(|(_, bits)| !allowed.contains(bits)) {
+                return Err(TableError::CodeLength { group: group.name, table, symbol, bits });
+            }
+            if row.iter().map(|&bits| 1u32 << (CODE_BITS_MAX - u32::from(bits))).sum::<u32>()
+                != 1 << CODE_BITS_MAX
+            {
+                return Err(TableError::Kraft { group: group.name, table });
+            }
+        }
+        self.next += group.codes();
+        Ok(rows)
+    }
+
+    /// The next group as it is used.
+    fn family<const TABLES: usize, const SYMBOLS: usize, const LOOKUP: usize>(
+        &mut self,
+    ) -> Result<Prefixes<TABLES, SYMBOLS, LOOKUP>, TableError> {
+        let first = self.next;
+        let group = tables().find(|&(_, _, at)| at == first).map(|(group, ..)| group);
+        let group = group.expect("groups are taken one after the other");
+        let rows = self.rows(group)?.chunks_exact(group.symbols);
+        let mut prefixes = Prefixes::from_lengths(rows).expect("checked to be complete and short enough");
+        if self.is_numbered {
+            prefixes.number(first as u16 + 1);
+        }
+        Ok(prefixes)
+    }
+}
+
 /// The bits of the distance to the next object of a snapshot, and their number: at most 28. `gap` is at most
 /// [`RUN_MAX`].
 #[inline]
 pub fn gap_code(codes: &Codes, gap: u32) -> (u64, u32) {
+    let mut run = ShortRun::default();
+    put_gap(codes, gap, &mut run);
+    (run.bits, run.length)
+}
+
+#[inline]
+pub(super) fn put_gap(codes: &Codes, gap: u32, run: &mut impl Run) {
     debug_assert!(gap <= RUN_MAX, "slots are 16 bits");
     let number = gap + 1;
     let class = number.ilog2();
-    let mut run = ShortRun::default();
     run.put_code(codes.gap.code(0, class as usize));
     run.put(u64::from(number & ((1 << class) - 1)), class);
-    (run.bits, run.length)
 }
 
 /// Reads a distance of at most `max`.
@@ -133,14 +265,7 @@ pub fn read_gap(codes: &Codes, reader: &mut BitReader<'_>, max: u32) -> Result<u
 }
 
 const _: () = assert!(RUN_SYMBOLS <= 32);
+const _: () = assert!(CODES < u16::MAX as usize, "the bits of a numbered code are the place of its symbol");
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_set_is_named_by_what_it_serializes_to() {
-        let codes = Codes::generic();
-        assert_eq!(fnv1a_32(&codes.serialize()), codes.id());
-    }
-}
+mod tests;

@@ -11,6 +11,7 @@
 
 use netloom_wire::delta::mask::{read_mask, write_mask};
 use netloom_wire::delta::residual::{read_residual, write_residual};
+use netloom_wire::entropy::SymbolWriter;
 use netloom_wire::quantize::{Rotation, WordRange, Words3};
 use netloom_wire::schema::{BLOB_BYTES_MAX, FieldKind, Value};
 use netloom_wire::{BitReader, BitWriter, Name, Profile, ReadError, WriteError};
@@ -54,36 +55,42 @@ impl<'a> Others<'a> {
     }
 
     /// Writes those that changed.
-    pub fn write(&self, blobs: &impl Blobs, codes: &Codes, writer: &mut BitWriter<'_>) {
-        write_mask(gathered(self.changed, self.visible), self.visible.count_ones(), codes.mask(), writer);
+    pub fn write<S: SymbolWriter>(&self, blobs: &impl Blobs, mask: &S, word: &S, writer: &mut BitWriter<'_>) {
+        write_mask(gathered(self.changed, self.visible), self.visible.count_ones(), mask, writer);
         for index in places(self.changed) {
             let field = &self.class.fields()[index];
             let (words, base) = (slice(self.current, field), slice(self.newer, field));
             match field.kind {
                 FieldKind::Text { .. } | FieldKind::Bytes { .. } | FieldKind::Array { .. } => {
-                    write_residual(words[0], base[0], WordRange::ALL, codes.word(), writer);
+                    write_residual(words[0], base[0], WordRange::ALL, word, writer);
                     match field.kind.read_content(blobs.blob(index)) {
                         Ok(value) => field.kind.write_bits(value, writer),
                         Err(_) => return writer.fail(WriteError::FieldMismatch),
                     }
                 }
-                _ => write_field(field, words, base, codes, writer),
+                _ => write_field(field, words, base, word, writer),
             }
         }
     }
 }
 
-fn write_field(field: &FieldWords, words: &[i32], base: &[i32], codes: &Codes, writer: &mut BitWriter<'_>) {
+fn write_field(
+    field: &FieldWords,
+    words: &[i32],
+    base: &[i32],
+    table: &impl SymbolWriter,
+    writer: &mut BitWriter<'_>,
+) {
     match (field.kind, words, triple_range(field.kind)) {
         (FieldKind::Int(_) | FieldKind::Quantized(_), &[word], _) => {
-            write_residual(word, base[0], field.range, codes.word(), writer);
+            write_residual(word, base[0], field.range, table, writer);
         }
         (kind, &[x, y, z, 0], Some(range)) if base[3] == 0 => {
             if may_be_raw(kind) {
                 writer.write_bool(false);
             }
             for (word, &base) in [x, y, z].into_iter().zip(base) {
-                write_residual(word, base, range, codes.word(), writer);
+                write_residual(word, base, range, table, writer);
             }
         }
         (kind, words, _) => match value_of(kind, words) {

@@ -3,6 +3,8 @@
 //! [`CodeTable`] defines the codes. Writing an object takes about four of them and reading it as many, so here a code
 //! and its length are one load away on both sides, in arrays whose size the index cannot leave.
 
+use std::sync::Arc;
+
 use netloom_wire::BitWriter;
 use netloom_wire::entropy::{CodeError, CodeTable};
 
@@ -17,9 +19,9 @@ pub(super) struct Code {
 /// entries; all three powers of two, so that no index needs to be checked.
 #[derive(Clone, Debug)]
 pub(super) struct Prefixes<const TABLES: usize, const SYMBOLS: usize, const LOOKUP: usize> {
-    codes: Box<[[Code; SYMBOLS]; TABLES]>,
+    codes: Arc<[[Code; SYMBOLS]; TABLES]>,
     /// By the next bits of the input: the symbol, and above it the length of its code.
-    lookups: Box<[[u16; LOOKUP]; TABLES]>,
+    lookups: Arc<[[u16; LOOKUP]; TABLES]>,
 }
 
 impl<const TABLES: usize, const SYMBOLS: usize, const LOOKUP: usize> Prefixes<TABLES, SYMBOLS, LOOKUP> {
@@ -31,17 +33,15 @@ impl<const TABLES: usize, const SYMBOLS: usize, const LOOKUP: usize> Prefixes<TA
         let (mut codes, mut lookups): (Vec<_>, Vec<_>) = rows?.into_iter().unzip();
         codes.resize(TABLES, [Code::default(); SYMBOLS]);
         lookups.resize(TABLES, [0; LOOKUP]);
-        let too_many = |count| CodeError::SymbolCount { count };
-        Ok(Prefixes {
-            codes: codes.try_into().map_err(|rows: Vec<_>| too_many(rows.len()))?,
-            lookups: lookups.try_into().map_err(|rows: Vec<_>| too_many(rows.len()))?,
-        })
+        Ok(Prefixes { codes: shared(codes)?, lookups: shared(lookups)? })
     }
 
-    /// Appends the lengths of the codes of the first tables, so many symbols each.
-    pub fn lengths(&self, tables: usize, symbols: usize, out: &mut Vec<u8>) {
-        let rows = self.codes.iter().take(tables);
-        out.extend(rows.flat_map(|row| row.iter().take(symbols).map(|code| code.length)));
+    /// Replaces the bits of each code by a number, counted upwards table by table and symbol by symbol.
+    pub fn number(&mut self, first: u16) {
+        let codes = Arc::make_mut(&mut self.codes).as_flattened_mut().iter_mut();
+        for (code, number) in codes.filter(|code| code.length > 0).zip(first..) {
+            code.bits = number;
+        }
     }
 
     /// The code of `symbol`, which the table must have.
@@ -63,6 +63,12 @@ impl<const TABLES: usize, const SYMBOLS: usize, const LOOKUP: usize> Prefixes<TA
         let entry = self.lookups[table & (TABLES - 1)][bits as usize & (LOOKUP - 1)];
         (usize::from(entry as u8), u32::from(entry >> 8))
     }
+}
+
+fn shared<T, const N: usize>(rows: Vec<T>) -> Result<Arc<[T; N]>, CodeError> {
+    let rows: Box<[T; N]> =
+        rows.try_into().map_err(|rows: Vec<T>| CodeError::SymbolCount { count: rows.len() })?;
+    Ok(rows.into())
 }
 
 /// One table: its codes, and its lookup.

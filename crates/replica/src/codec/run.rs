@@ -6,23 +6,26 @@ use super::prefix::Code;
 
 /// Takes bits, the first one lowest, and counts them whether it can keep them or not.
 pub(super) trait Run: Copy + Default {
-    /// The most bits that are kept.
-    const BITS_MAX: u32;
-
     /// Appends `count` bits, at most 64; those of `bits` above them must be zero.
     fn put(&mut self, bits: u64, count: u32);
 
     /// How many bits were put.
     fn length(&self) -> u32;
 
-    /// Appends the run, which must have been kept, to a writer.
-    fn write(&self, writer: &mut BitWriter<'_>);
-
     /// Appends a code.
     #[inline]
     fn put_code(&mut self, code: Code) {
         self.put(u64::from(code.bits), u32::from(code.length));
     }
+}
+
+/// A run that keeps its bits.
+pub(super) trait Written: Run {
+    /// The most bits that are kept.
+    const BITS_MAX: u32;
+
+    /// Appends the run, which must have been kept, to a writer.
+    fn write(&self, writer: &mut BitWriter<'_>);
 }
 
 /// Up to 64 bits: nearly every position and rotation.
@@ -40,8 +43,6 @@ pub(super) struct LongRun {
 }
 
 impl Run for ShortRun {
-    const BITS_MAX: u32 = 64;
-
     #[inline]
     fn put(&mut self, bits: u64, count: u32) {
         self.bits |= bits << (self.length & 63);
@@ -52,6 +53,10 @@ impl Run for ShortRun {
     fn length(&self) -> u32 {
         self.length
     }
+}
+
+impl Written for ShortRun {
+    const BITS_MAX: u32 = 64;
 
     #[inline]
     fn write(&self, writer: &mut BitWriter<'_>) {
@@ -60,8 +65,6 @@ impl Run for ShortRun {
 }
 
 impl Run for LongRun {
-    const BITS_MAX: u32 = 128;
-
     #[inline]
     fn put(&mut self, bits: u64, count: u32) {
         self.bits |= u128::from(bits) << (self.length & 127);
@@ -72,6 +75,10 @@ impl Run for LongRun {
     fn length(&self) -> u32 {
         self.length
     }
+}
+
+impl Written for LongRun {
+    const BITS_MAX: u32 = 128;
 
     fn write(&self, writer: &mut BitWriter<'_>) {
         writer.append_bits(self.bits as u64, self.length.min(64));

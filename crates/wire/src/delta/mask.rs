@@ -3,7 +3,7 @@
 //! Usually one or two of many fields change, so up to four are listed by index; more are sent as one bit per field.
 
 use crate::bits::{BitReader, BitWriter, bits_for};
-use crate::entropy::CodeTable;
+use crate::entropy::{CodeTable, SymbolWriter};
 use crate::error::{ReadError, WriteError};
 
 /// The most fields that are listed by index.
@@ -19,7 +19,7 @@ pub const MASK_SYMBOLS: usize = BITMAP as usize + 1;
 pub const FIELDS_MAX: u32 = 64;
 
 /// Writes which of `field_count` fields (1 to 64) changed. A bit beyond them is an error.
-pub fn write_mask(mask: u64, field_count: u32, table: &CodeTable, writer: &mut BitWriter<'_>) {
+pub fn write_mask(mask: u64, field_count: u32, table: &impl SymbolWriter, writer: &mut BitWriter<'_>) {
     if !(1..=FIELDS_MAX).contains(&field_count) || mask.checked_shr(field_count).unwrap_or(0) != 0 {
         return writer.fail(WriteError::OutOfRange);
     }

@@ -12,7 +12,7 @@
 //! valid encoding.
 
 use crate::bits::{BitReader, BitWriter, bits_for};
-use crate::entropy::CodeTable;
+use crate::entropy::{CodeTable, SymbolWriter};
 use crate::error::{ReadError, WriteError};
 use crate::quantize::WordRange;
 
@@ -31,7 +31,7 @@ pub fn write_residual(
     word: i32,
     predicted: i32,
     range: WordRange,
-    table: &CodeTable,
+    table: &impl SymbolWriter,
     writer: &mut BitWriter<'_>,
 ) {
     if !range.contains(word) {

@@ -3,7 +3,7 @@
 //! With n = run + 1 and k = ⌊log₂ n⌋: token k, then the k low bits of n.
 
 use crate::bits::{BitReader, BitWriter, bits_for};
-use crate::entropy::CodeTable;
+use crate::entropy::{CodeTable, SymbolWriter};
 use crate::error::{ReadError, WriteError};
 
 /// The longest run: every slot of a connection.
@@ -13,7 +13,7 @@ pub const RUN_MAX: u32 = 65_535;
 pub const RUN_SYMBOLS: usize = 17;
 
 /// Writes a run of 0 to [`RUN_MAX`].
-pub fn write_run(run: u32, table: &CodeTable, writer: &mut BitWriter<'_>) {
+pub fn write_run(run: u32, table: &impl SymbolWriter, writer: &mut BitWriter<'_>) {
     if run > RUN_MAX {
         return writer.fail(WriteError::OutOfRange);
     }
