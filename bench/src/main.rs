@@ -17,6 +17,7 @@ mod table;
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
 use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 const AFTER_HELP: &str = "\
@@ -24,6 +25,8 @@ Examples:
   cargo run --release -p netloom-bench -- core           a table for people
   cargo run --release -p netloom-bench -- core --json    one JSON object on one line, for programs
   cargo run --release -p netloom-bench -- replica        CPU and bytes of replication (docs/BENCH-REPLICA.md)
+  cargo run --release -p netloom-bench -- scenes         bytes by scene and code table (docs/BENCH-SCENES.md)
+  cargo run --release -p netloom-bench -- scenes my.scene --table my.table    of a game of your own, too
   cargo run --release -p netloom-bench -- time           interpolation, prediction, rewinding (docs/BENCH-TIME.md)
   cargo run --release -p netloom-bench -- tick           a server over UDP beside plain sockets (docs/BENCH-TICK.md)
 
@@ -39,6 +42,14 @@ struct Arguments {
     /// What to measure.
     #[arg(value_parser = PossibleValuesParser::new(suites::possible_values()))]
     suite: String,
+
+    /// Recordings to measure besides, for `scenes`: .scene, or cubes as .bin or .bin.xz.
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// A file of code tables to measure with besides, for `scenes`; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    table: Vec<PathBuf>,
 
     /// Print one flat JSON object on one line instead of the table.
     #[arg(long)]
@@ -61,7 +72,13 @@ fn main() -> ExitCode {
     if cfg!(debug_assertions) {
         eprintln!("warning: this is a debug build; its times mean nothing. Use `cargo run --release`.");
     }
-    match (suite.run)(&suites::Options { batches: arguments.batches, quick: arguments.quick }) {
+    let options = suites::Options {
+        batches: arguments.batches,
+        quick: arguments.quick,
+        files: arguments.files,
+        tables: arguments.table,
+    };
+    match suite.measure(&options) {
         Ok(report) if arguments.json => print(&format!("{}\n", report.json_line())),
         Ok(report) => print(&report.table().to_string()),
         Err(error) => {
@@ -96,6 +113,15 @@ mod tests {
     fn an_unknown_suite_is_refused_with_the_known_ones() {
         let message = Arguments::try_parse_from(["netloom-bench", "cor"]).err().expect("refused").to_string();
         assert!(suites::SUITES.iter().all(|suite| message.contains(suite.name)), "{message}");
+    }
+
+    #[test]
+    fn files_are_refused_by_suites_that_take_none() {
+        let suite = suites::SUITES.iter().find(|suite| suite.name == "core").expect("a suite");
+        let files = vec![PathBuf::from("my.scene")];
+        let options = suites::Options { batches: 500, quick: true, files, tables: Vec::new() };
+        let message = suite.measure(&options).err().expect("refused").to_string();
+        assert!(message.contains("my.scene") && message.contains("`scenes`"), "{message}");
     }
 
     #[test]
