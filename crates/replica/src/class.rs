@@ -51,11 +51,40 @@ pub(crate) struct Spot<T> {
     pub quantized: Option<T>,
 }
 
+/// How fine the words of a rotation are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grain {
+    /// Nine bits a component, none of them zero: see [`Class::with_nine_bit_rotation`].
+    Nine,
+    Ten,
+    Fifteen,
+}
+
+impl Grain {
+    /// Bits of one component.
+    pub const fn component_bits(self) -> u32 {
+        match self {
+            Grain::Nine => 9,
+            Grain::Ten => RotationWidth::Ten.component_bits(),
+            Grain::Fifteen => RotationWidth::Fifteen.component_bits(),
+        }
+    }
+}
+
+impl From<RotationWidth> for Grain {
+    fn from(width: RotationWidth) -> Grain {
+        match width {
+            RotationWidth::Ten => Grain::Ten,
+            RotationWidth::Fifteen => Grain::Fifteen,
+        }
+    }
+}
+
 /// The fields of a class that move together and are coded together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Transform {
     pub position: Option<Spot<WordRange>>,
-    pub rotation: Option<Spot<RotationWidth>>,
+    pub rotation: Option<Spot<Grain>>,
     /// A bit for each of the two fields.
     pub mask: u64,
 }
@@ -138,6 +167,17 @@ impl Class {
         Ok(Class { schema, fields: fields.into(), word_count, transform, visible, reliable })
     }
 
+    /// The same for rotations that were quantized elsewhere to nine bits without a zero: a component is
+    /// (2 · word + 1) / 511 of 1/√2, with words from -256 to 255. For the codec alone; a world quantizes by its profiles.
+    /// A class without rotation of ten bits stays as it is.
+    pub fn with_nine_bit_rotation(mut self) -> Class {
+        if let Some(spot) = self.transform.rotation.as_mut().filter(|spot| spot.quantized == Some(Grain::Ten))
+        {
+            spot.quantized = Some(Grain::Nine);
+        }
+        self
+    }
+
     /// Its schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
@@ -195,7 +235,8 @@ impl Transform {
                     }
                 }
                 FieldKind::Rotation(profile) => {
-                    let spot = Spot { field, first, kind, quantized: profile.rotation_width() };
+                    let spot =
+                        Spot { field, first, kind, quantized: profile.rotation_width().map(Grain::from) };
                     if transform.rotation.replace(spot).is_some() {
                         return Err("rotation");
                     }

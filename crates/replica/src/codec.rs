@@ -5,14 +5,16 @@
 //! present differs from what they predict:
 //!
 //! ```text
-//!   symbol                what changed and how it is predicted: one code for the combination   (symbol)
-//!   position              three differences, or in full                                        (position, triple)
-//!   rotation              [the dropped component] three differences, or in full                (rotation, lead)
+//!   symbol                what changed and how it is predicted, unless it is as usual          (symbol)
+//!   position              three differences, or in full                                        (position, chain)
+//!   rotation              [the dropped component] three differences, or in full                (rotation, arc, chain)
 //!   other fields          a mask and their values                                              (fields)
 //! ```
 //!
 //! Even motion is predicted best by the line through both baselines, erratic motion by the newer one alone; the sender
-//! chooses per object and says so in the symbol, position and rotation apart. Code tables are static and chosen by the
+//! chooses per object and says so in the symbol, position and rotation apart. A third baseline tells how the line bends
+//! and how much it can be trusted, and what sticks to something that moves is predicted from that ([`Carrier`]). Code
+//! tables are static and chosen by the
 //! object's own baselines: nothing is adapted from packet to packet, so that nothing is lost with one, and the bits of
 //! an object depend on no other object and no peer, so that they are encoded once and sent to many.
 //!
@@ -20,9 +22,10 @@
 
 mod arc;
 mod batch;
+mod carry;
+mod chain;
 mod codes;
 mod fields;
-mod lead;
 mod line;
 mod number;
 mod position;
@@ -31,22 +34,22 @@ mod rotation;
 mod run;
 mod symbol;
 mod tally;
-mod triple;
 
 pub use batch::Update;
+pub use carry::Carrier;
 pub use codes::{
     Codes, GROUPS, Group, NAME_BYTES_MAX, SHIPPED, TABLE_BYTES_MAX, TableError, gap_code, read_gap,
 };
 pub use tally::{Saving, Tally};
 
-use netloom_wire::quantize::{RotationWidth, WordRange};
+use netloom_wire::quantize::WordRange;
 use netloom_wire::{BitReader, BitWriter, ReadError, WriteError};
 
-use crate::class::{Class, Spot};
+use crate::class::{Class, Grain, Spot};
 use fields::Others;
-use line::Line;
+use line::{Curve, Line};
 use run::{LongRun, Run, ShortRun, Written};
-use symbol::{Change, Past, Place, Turn};
+use symbol::{Change, Head, Past, Place, Turn, Usual};
 
 /// Words of an object that the receiver is known to hold.
 #[derive(Clone, Copy, Debug)]
@@ -126,17 +129,9 @@ pub fn encode(
     writer: &mut BitWriter<'_>,
 ) {
     let pair = Pair::new(newer.age, older.map(|older| older.age));
-    let shape = Shape::of(class, visible);
-    let others = Others::new(class, shape.others, current, newer.words);
-    if shape.has_transform() {
-        let known = pair.known(newer.words, older.map(|older| older.words));
-        if !shape.append::<ShortRun>(&known, current, jump_age, others.any_changed(), codes, writer) {
-            shape.append::<LongRun>(&known, current, jump_age, others.any_changed(), codes, writer);
-        }
-    }
-    if others.any_changed() || (!shape.has_transform() && shape.others != 0) {
-        others.write(blobs, codes.mask(), codes.word(), writer);
-    }
+    let states =
+        States { newer: newer.words, older: older.map(|older| older.words), oldest: None, is_carried: false };
+    pair.encode_from(class, visible, current, &states, jump_age, blobs, codes, writer);
 }
 
 /// The bits that [`encode`] appends, if they fit one word and say nothing but the transform.
@@ -180,11 +175,25 @@ pub fn decode(
     pair.decode(class, visible, newer.words, older.map(|older| older.words), codes, reader, words, blob)
 }
 
+/// The words of an object at its baselines.
+#[derive(Clone, Copy, Debug)]
+pub struct States<'a> {
+    /// Those of the newer one.
+    pub newer: &'a [i32],
+    /// Those of the older one.
+    pub older: Option<&'a [i32]>,
+    /// Those of a third, which is older than both.
+    pub oldest: Option<&'a [i32]>,
+    /// Whether these are where another object has [carried](Carrier) them.
+    pub is_carried: bool,
+}
+
 /// The ages of two baselines, prepared once for all objects that have them.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
     newer_age: u32,
     line: Option<Line>,
+    curve: Option<Curve>,
 }
 
 impl Pair {
@@ -192,7 +201,16 @@ impl Pair {
     /// is not older than `newer_age`, more than 1,023, or less than a quarter of `newer_age` apart from it.
     #[inline]
     pub fn new(newer_age: u32, older_age: Option<u32>) -> Pair {
-        Pair { newer_age, line: older_age.and_then(|older_age| Line::between(newer_age, older_age)) }
+        let line = older_age.and_then(|older_age| Line::between(newer_age, older_age));
+        Pair { newer_age, line, curve: None }
+    }
+
+    /// The same with a third baseline. From one that is not older than `older_age`, or less than a quarter of the
+    /// distance of the others apart from it, nothing can be predicted.
+    #[inline]
+    pub fn of_three(newer_age: u32, older_age: u32, oldest_age: u32) -> Pair {
+        let curve = Curve::between(newer_age, older_age, oldest_age);
+        Pair { curve, ..Pair::new(newer_age, Some(older_age)) }
     }
 
     /// [`encode_small`] for one of many objects with these ages.
@@ -211,14 +229,32 @@ impl Pair {
         jump_age: Option<u32>,
         codes: &Codes,
     ) -> Option<SmallCode> {
+        let states = States { newer, older, oldest: None, is_carried: false };
+        self.encode_small_from(class, visible, current, &states, jump_age, codes)
+    }
+
+    /// The same from whatever states there are.
+    ///
+    /// # Panics
+    /// If any words are fewer than the class has.
+    #[inline]
+    pub fn encode_small_from(
+        &self,
+        class: &Class,
+        visible: u64,
+        current: &[i32],
+        states: &States<'_>,
+        jump_age: Option<u32>,
+        codes: &Codes,
+    ) -> Option<SmallCode> {
         let shape = Shape::of(class, visible);
-        if shape.others != 0 && Others::new(class, shape.others, current, newer).any_changed() {
+        if shape.others != 0 && Others::new(class, shape.others, current, states.newer).any_changed() {
             return None;
         }
         if !shape.has_transform() {
             return None;
         }
-        let known = self.known(newer, older);
+        let known = self.known(states);
         let Transform { symbol, position, rotation } =
             shape.write::<ShortRun>(&known, current, jump_age, false, codes)?;
         let length = symbol.length + position.length + rotation.length;
@@ -229,6 +265,35 @@ impl Pair {
             | position.bits << (symbol.length & 63)
             | rotation.bits << ((symbol.length + position.length) & 63);
         Some(SmallCode(bits | u64::from(length) << SmallCode::BITS_MAX))
+    }
+
+    /// [`encode`] for one of many objects with these ages.
+    ///
+    /// # Panics
+    /// If any words are fewer than the class has.
+    #[allow(clippy::too_many_arguments, reason = "as encode, of which the ages are self")]
+    pub fn encode_from(
+        &self,
+        class: &Class,
+        visible: u64,
+        current: &[i32],
+        states: &States<'_>,
+        jump_age: Option<u32>,
+        blobs: &impl Blobs,
+        codes: &Codes,
+        writer: &mut BitWriter<'_>,
+    ) {
+        let shape = Shape::of(class, visible);
+        let others = Others::new(class, shape.others, current, states.newer);
+        if shape.has_transform() {
+            let known = self.known(states);
+            if !shape.append::<ShortRun>(&known, current, jump_age, others.any_changed(), codes, writer) {
+                shape.append::<LongRun>(&known, current, jump_age, others.any_changed(), codes, writer);
+            }
+        }
+        if others.any_changed() || (!shape.has_transform() && shape.others != 0) {
+            others.write(blobs, codes.mask(), codes.word(), writer);
+        }
     }
 
     /// [`decode`] for one of many objects with these ages.
@@ -248,18 +313,33 @@ impl Pair {
         words: &mut [i32],
         blob: &mut impl FnMut(usize, &[u8]),
     ) -> Result<Decoded, ReadError> {
+        let states = States { newer, older, oldest: None, is_carried: false };
+        self.decode_from(class, visible, &states, codes, reader, words, blob)
+    }
+
+    /// The same from whatever states there are.
+    ///
+    /// # Panics
+    /// If any words are fewer than the class has.
+    #[allow(clippy::too_many_arguments, reason = "as decode, of which the ages are self")]
+    #[inline]
+    pub fn decode_from(
+        &self,
+        class: &Class,
+        visible: u64,
+        states: &States<'_>,
+        codes: &Codes,
+        reader: &mut BitReader<'_>,
+        words: &mut [i32],
+        blob: &mut impl FnMut(usize, &[u8]),
+    ) -> Result<Decoded, ReadError> {
         let shape = Shape::of(class, visible);
-        words[..class.word_count()].copy_from_slice(&newer[..class.word_count()]);
+        words[..class.word_count()].copy_from_slice(&states.newer[..class.word_count()]);
         let mut decoded = Decoded { jump_age: None, changed: 0 };
         let mut others = shape.others != 0;
         if shape.has_transform() {
-            let known = self.known(newer, older);
-            let change = Change::read(codes, shape.past(&known), self.newer_age, reader)?;
-            if change.others && shape.others == 0 {
-                return Err(ReadError::InvalidCode);
-            }
+            let change = shape.read(&self.known(states), codes, reader, words, &mut decoded.changed)?;
             decoded.jump_age = change.jump_age;
-            decoded.changed = shape.read(&known, change, codes, reader, words)?;
             others = change.others;
         }
         if others {
@@ -269,8 +349,11 @@ impl Pair {
     }
 
     #[inline]
-    fn known<'a>(&'a self, newer: &'a [i32], older: Option<&'a [i32]>) -> Known<'a> {
-        Known { newer, newer_age: self.newer_age, older: older.zip(self.line.as_ref()) }
+    fn known<'a>(&'a self, states: &States<'a>) -> Known<'a> {
+        let older = states.older.zip(self.line.as_ref());
+        let oldest = states.oldest.zip(self.curve.as_ref()).filter(|_| older.is_some());
+        let is_carried = states.is_carried && older.is_some();
+        Known { newer: states.newer, newer_age: self.newer_age, older, oldest, is_carried }
     }
 }
 
@@ -279,13 +362,49 @@ struct Known<'a> {
     newer: &'a [i32],
     newer_age: u32,
     older: Option<(&'a [i32], &'a Line)>,
+    oldest: Option<(&'a [i32], &'a Curve)>,
+    is_carried: bool,
+}
+
+impl States<'_> {
+    /// Whether an object of this class is expected to change: whether anything that is visible of its transform did
+    /// between its newer and an older state.
+    ///
+    /// # Panics
+    /// If any words are fewer than the class has.
+    pub fn expect_change(&self, class: &Class, visible: u64) -> bool {
+        let shape = Shape::of(class, visible);
+        let firsts = [shape.position.map(|spot| spot.first), shape.rotation.map(|spot| spot.first)];
+        let differs = |words: &[i32]| {
+            firsts.into_iter().flatten().any(|first| four(words, first) != four(self.newer, first))
+        };
+        self.older.is_some_and(differs) || self.oldest.is_some_and(differs)
+    }
 }
 
 impl<'a> Known<'a> {
-    /// The four words of a transform field, newer and older.
+    /// The four words of a transform field in the newer baseline.
     #[inline]
-    fn at(&self, first: u8) -> (&'a [i32; 4], Option<(&'a [i32; 4], &'a Line)>) {
-        (four(self.newer, first), self.older.map(|(words, line)| (four(words, first), line)))
+    fn newer(&self, first: u8) -> &'a [i32; 4] {
+        four(self.newer, first)
+    }
+
+    /// Those in the older one.
+    #[inline]
+    fn older(&self, first: u8) -> Option<(&'a [i32; 4], &'a Line)> {
+        self.older.map(|(words, line)| (four(words, first), line))
+    }
+
+    /// Those in the third.
+    #[inline]
+    fn oldest(&self, first: u8) -> Option<(&'a [i32; 4], &'a Curve)> {
+        self.oldest.map(|(words, curve)| (four(words, first), curve))
+    }
+
+    /// Whether the past tells which form fits, so that others are worth it only where they are shorter.
+    #[inline]
+    fn is_settled(&self) -> bool {
+        self.oldest.is_some() | self.is_carried
     }
 }
 
@@ -299,7 +418,7 @@ fn four(words: &[i32], first: u8) -> &[i32; 4] {
 /// What of an object the receiver sees.
 struct Shape<'a> {
     position: Option<&'a Spot<WordRange>>,
-    rotation: Option<&'a Spot<RotationWidth>>,
+    rotation: Option<&'a Spot<Grain>>,
     /// The other visible fields.
     others: u64,
 }
@@ -327,14 +446,72 @@ impl<'a> Shape<'a> {
         self.position.is_some() || self.rotation.is_some()
     }
 
+    /// Whether the position and the rotation differ between the baselines.
     #[inline]
-    fn past(&self, known: &Known<'_>) -> Past {
-        let Some((older, _)) = known.older else { return Past::UNKNOWN };
-        let differs = |first: u8| four(older, first) != four(known.newer, first);
-        Past::of(
+    fn motion(&self, known: &Known<'_>) -> (bool, bool) {
+        let differs =
+            |first: u8| known.older.is_some_and(|(older, _)| four(older, first) != known.newer(first));
+        (
             self.position.is_some_and(|spot| differs(spot.first)),
             self.rotation.is_some_and(|spot| differs(spot.first)),
         )
+    }
+
+    #[inline]
+    fn past(&self, known: &Known<'_>) -> Past {
+        if known.older.is_none() {
+            return Past::UNKNOWN;
+        }
+        if known.is_carried {
+            return Past::CARRIED;
+        }
+        let (moved, turned) = self.motion(known);
+        Past::of(moved, turned, known.oldest.is_some())
+    }
+
+    /// What is known of the position, unless its words are the bits of singles, from which nothing is predicted.
+    #[inline]
+    fn known_position<'k>(&self, known: &Known<'k>) -> Option<position::Known<'k>> {
+        let spot = self.position?;
+        let range = spot.quantized?;
+        let newer = known.newer(spot.first);
+        let older = known.older(spot.first).filter(|(older, _)| older[3] == 0);
+        let oldest = known.oldest(spot.first).filter(|(oldest, _)| oldest[3] == 0 && older.is_some());
+        let is_carried = known.is_carried;
+        (newer[3] == 0).then_some(position::Known { newer, older, oldest, is_carried, range })
+    }
+
+    #[inline]
+    fn known_rotation<'k>(&self, known: &Known<'k>) -> Option<rotation::Known<'k>> {
+        let spot = self.rotation?;
+        Some(rotation::Known {
+            newer: known.newer(spot.first),
+            older: known.older(spot.first),
+            oldest: known.oldest(spot.first),
+            is_carried: known.is_carried,
+            grain: spot.quantized?,
+        })
+    }
+
+    /// The form that needs no symbol, of an object whose position is known.
+    #[inline]
+    fn usual(&self, known: &Known<'_>, ahead: Option<&position::Ahead>) -> Option<Usual> {
+        let (moved, turned) = self.motion(known);
+        let has_rotation = self.rotation.is_some_and(|spot| spot.quantized.is_some());
+        let turn = match has_rotation {
+            true if known.older.is_none() || known.is_carried => Turn::FromNewer,
+            true if turned => Turn::FromLine,
+            _ => Turn::Same,
+        };
+        match ahead {
+            None => Some(Usual { place: Place::FromNewer, turn, expected: chain::Expected::ALONE }),
+            Some(ahead) if known.is_carried => {
+                Some(Usual { place: Place::FromNewer, turn, expected: ahead.expected(false) })
+            }
+            Some(ahead) => {
+                moved.then(|| Usual { place: Place::FromLine, turn, expected: ahead.expected(true) })
+            }
+        }
     }
 
     /// Appends the transform, or fails the writer if anything is out of range. False if a part did not fit its run.
@@ -371,127 +548,229 @@ impl<'a> Shape<'a> {
         others: bool,
         codes: &Codes,
     ) -> Option<Transform<R>> {
-        let (place, position) = match self.position {
-            Some(spot) => write_position(spot, known, four(current, spot.first), codes)?,
-            None => (Place::Same, R::default()),
-        };
-        let (turn, rotation) = match self.rotation {
-            Some(spot) => write_rotation(spot, known, four(current, spot.first), codes)?,
-            None => (Turn::Same, R::default()),
-        };
         if jump_age.is_some_and(|age| age >= known.newer_age) {
             return None;
         }
-        let mut symbol = R::default();
-        Change { jump_age, place, turn, others }.write(codes, self.past(known), known.newer_age, &mut symbol);
-        Some(Transform { symbol, position, rotation })
+        let known_position = self.known_position(known);
+        let ahead = known_position.and_then(|position| position.ahead());
+        let usual = known_position.and_then(|_| self.usual(known, ahead.as_ref()));
+        let position = self.say_position(known, known_position.as_ref(), ahead.as_ref(), current)?;
+        let rotation = self.say_rotation(known, current)?;
+        let past = self.past(known);
+        let form = Form { jump_age, others, past, newer_age: known.newer_age, usual: usual.as_ref() };
+        let said = form.write(&position, &rotation, codes);
+        let settled = usual.filter(|_| known.is_settled() && jump_age.is_none() && !others);
+        Some(match settled.and_then(|usual| self.say_as_usual(known, &usual, ahead.as_ref(), current)) {
+            Some((position, rotation)) => shorter(form.write(&position, &rotation, codes), said),
+            None => said,
+        })
     }
 
-    /// Reads position and rotation into `words` and returns which of the two fields changed.
+    #[inline(always)]
+    fn say_position<R: Run>(
+        &self,
+        known: &Known<'_>,
+        known_position: Option<&position::Known<'_>>,
+        ahead: Option<&position::Ahead>,
+        current: &[i32],
+    ) -> Option<Position<R>> {
+        let Some(spot) = self.position else { return Some(Position::SAME) };
+        let words = four(current, spot.first);
+        match known_position {
+            Some(known) if known.contains(words) => {
+                let said = known.say(ahead, words);
+                if !said.has_differences() || !position::is_far(said.spread, known.range) {
+                    return Some(Position::Said(said));
+                }
+            }
+            _ if words == known.newer(spot.first) => return Some(Position::SAME),
+            _ => {}
+        }
+        Some(Position::Whole(fields::whole(spot.kind, *words)?))
+    }
+
+    #[inline(always)]
+    fn say_rotation<R: Run>(&self, known: &Known<'_>, current: &[i32]) -> Option<Rotation<R>> {
+        let Some(spot) = self.rotation else { return Some(Rotation::SAME) };
+        let words = four(current, spot.first);
+        match self.known_rotation(known) {
+            Some(known) if !known.contains(words) => return None,
+            Some(known) => {
+                if let Some(said) = known.say(words) {
+                    return Some(Rotation::Said(said));
+                }
+            }
+            None if words == known.newer(spot.first) => return Some(Rotation::SAME),
+            None => {}
+        }
+        Some(Rotation::Whole(fields::whole(spot.kind, *words)?))
+    }
+
+    /// The transform in its usual form, if it can be said so.
+    fn say_as_usual<R: Run>(
+        &self,
+        known: &Known<'_>,
+        usual: &Usual,
+        ahead: Option<&position::Ahead>,
+        current: &[i32],
+    ) -> Option<(Position<R>, Rotation<R>)> {
+        let (spot, known_position) = self.position.zip(self.known_position(known))?;
+        let words = four(current, spot.first);
+        let position = known_position.say_as(usual.place, ahead, words);
+        if !known_position.contains(words) || position::is_far(position.spread, known_position.range) {
+            return None;
+        }
+        let rotation = match usual.turn {
+            Turn::Same => self.say_rotation(known, current)?,
+            turn => {
+                let (spot, rotation) = self.rotation.zip(self.known_rotation(known))?;
+                Rotation::Said(rotation.say_as(four(current, spot.first), turn == Turn::FromLine)?)
+            }
+        };
+        Some((Position::Said(position), rotation))
+    }
+
+    /// Reads position and rotation into `words`, and which of the two fields changed; returns what the symbol said.
     #[inline]
     fn read(
         &self,
         known: &Known<'_>,
-        change: Change,
         codes: &Codes,
         reader: &mut BitReader<'_>,
         words: &mut [i32],
-    ) -> Result<u64, ReadError> {
-        let mut changed = 0;
+        changed: &mut u64,
+    ) -> Result<Change, ReadError> {
+        let position = self.known_position(known);
+        let ahead = position.and_then(|position| position.ahead());
+        let usual = position.and_then(|_| self.usual(known, ahead.as_ref()));
+        let (change, first) = Change::read(codes, self.past(known), usual.as_ref(), known.newer_age, reader)?;
+        if change.others && self.others == 0 {
+            return Err(ReadError::InvalidCode);
+        }
         if change.place != Place::Same {
             let spot = self.position.ok_or(ReadError::InvalidCode)?;
-            read_position(spot, known, change.place, codes, reader, words)?;
-            changed |= 1 << (spot.field & 63);
+            let target = &mut words[usize::from(spot.first)..usize::from(spot.first) + 4];
+            if change.place == Place::Absolute {
+                fields::read_whole(spot.kind, reader, target)?;
+            } else {
+                let position = position.ok_or(ReadError::InvalidCode)?;
+                target.copy_from_slice(&position.read(change.place, ahead.as_ref(), first, codes, reader)?);
+            }
+            *changed |= 1 << (spot.field & 63);
         }
         if change.turn != Turn::Same {
             let spot = self.rotation.ok_or(ReadError::InvalidCode)?;
-            read_rotation(spot, known, change.turn, codes, reader, words)?;
-            changed |= 1 << (spot.field & 63);
+            let target = &mut words[usize::from(spot.first)..usize::from(spot.first) + 4];
+            if change.turn == Turn::Absolute {
+                fields::read_whole(spot.kind, reader, target)?;
+            } else {
+                let rotation = self.known_rotation(known).ok_or(ReadError::InvalidCode)?;
+                target.copy_from_slice(&rotation.read(change.turn, codes, reader)?);
+            }
+            *changed |= 1 << (spot.field & 63);
         }
-        Ok(changed)
+        Ok(change)
     }
 }
 
-#[inline]
-fn position_known<'a>(spot: &Spot<WordRange>, known: &Known<'a>) -> Option<position::Known<'a>> {
-    let (newer, older) = known.at(spot.first);
-    position::Known::new(newer, older, spot.quantized?)
+/// How a position is said.
+enum Position<R> {
+    Said(position::Said),
+    /// In full, in these bits.
+    Whole(R),
 }
 
-#[inline]
-fn rotation_known<'a>(spot: &Spot<RotationWidth>, known: &Known<'a>) -> Option<rotation::Known<'a>> {
-    let (newer, older) = known.at(spot.first);
-    Some(rotation::Known::new(newer, older, spot.quantized?))
-}
+impl<R> Position<R> {
+    const SAME: Position<R> = Position::Said(position::Said {
+        place: Place::Same as i32,
+        differences: [0; 3],
+        spread: 0,
+        expected: chain::Expected::ALONE,
+    });
 
-#[inline]
-fn write_position<R: Run>(
-    spot: &Spot<WordRange>,
-    known: &Known<'_>,
-    words: &[i32; 4],
-    codes: &Codes,
-) -> Option<(Place, R)> {
-    let absolute = || Some((Place::Absolute, fields::whole(spot.kind, *words)?));
-    match position_known(spot, known) {
-        Some(known) if known.contains(words) => {
-            let (place, run) = known.write::<R>(codes, words);
-            if run.length() <= known.absolute_bits() { Some((place, run)) } else { absolute() }
+    #[inline(always)]
+    fn place(&self) -> Place {
+        match self {
+            Position::Said(said) => Place::of(said.place),
+            Position::Whole(_) => Place::Absolute,
         }
-        _ if words == four(known.newer, spot.first) => Some((Place::Same, R::default())),
-        _ => absolute(),
     }
 }
 
-#[inline]
-fn write_rotation<R: Run>(
-    spot: &Spot<RotationWidth>,
-    known: &Known<'_>,
-    words: &[i32; 4],
-    codes: &Codes,
-) -> Option<(Turn, R)> {
-    let absolute = || Some((Turn::Absolute, fields::whole(spot.kind, *words)?));
-    match rotation_known(spot, known) {
-        Some(known) if !known.contains(words) => None,
-        Some(known) => known.write::<R>(codes, words).or_else(absolute),
-        None if words == four(known.newer, spot.first) => Some((Turn::Same, R::default())),
-        None => absolute(),
+/// How a rotation is said.
+enum Rotation<R> {
+    Said(rotation::Said),
+    /// In full, in these bits.
+    Whole(R),
+}
+
+impl<R> Rotation<R> {
+    const SAME: Rotation<R> = Rotation::Said(rotation::Said {
+        turn: Turn::Same as i32,
+        dropped: 0,
+        differences: [0; 3],
+        expected: chain::Expected::ALONE,
+    });
+
+    #[inline(always)]
+    fn turn(&self) -> Turn {
+        match self {
+            Rotation::Said(said) => Turn::of(said.turn),
+            Rotation::Whole(_) => Turn::Absolute,
+        }
     }
 }
 
-#[inline]
-fn read_position(
-    spot: &Spot<WordRange>,
-    known: &Known<'_>,
-    place: Place,
-    codes: &Codes,
-    reader: &mut BitReader<'_>,
-    words: &mut [i32],
-) -> Result<(), ReadError> {
-    let target = &mut words[usize::from(spot.first)..usize::from(spot.first) + 4];
-    if place == Place::Absolute {
-        return fields::read_whole(spot.kind, reader, target);
-    }
-    let known = position_known(spot, known).ok_or(ReadError::InvalidCode)?;
-    target.copy_from_slice(&known.read(place, codes, reader)?);
-    Ok(())
+/// Everything about the form of an object but how position and rotation are said.
+struct Form<'a> {
+    jump_age: Option<u32>,
+    others: bool,
+    past: Past,
+    newer_age: u32,
+    usual: Option<&'a Usual>,
 }
 
-#[inline]
-fn read_rotation(
-    spot: &Spot<RotationWidth>,
-    known: &Known<'_>,
-    turn: Turn,
-    codes: &Codes,
-    reader: &mut BitReader<'_>,
-    words: &mut [i32],
-) -> Result<(), ReadError> {
-    let target = &mut words[usize::from(spot.first)..usize::from(spot.first) + 4];
-    if turn == Turn::Absolute {
-        return fields::read_whole(spot.kind, reader, target);
+impl Form<'_> {
+    #[inline(always)]
+    fn write<R: Run>(&self, position: &Position<R>, rotation: &Rotation<R>, codes: &Codes) -> Transform<R> {
+        let change = Change {
+            jump_age: self.jump_age,
+            place: position.place(),
+            turn: rotation.turn(),
+            others: self.others,
+        };
+        let mut symbol = R::default();
+        let head = change.write(codes, self.past, self.usual, self.newer_age, &mut symbol);
+        let position = match position {
+            Position::Whole(run) => *run,
+            Position::Said(said) => {
+                let mut run = R::default();
+                if said.has_differences() {
+                    let first = if head == Some(Head::Usual) { codes.head() } else { codes.place() };
+                    chain::write([first, codes.place()], said.expected, said.differences, &mut run);
+                }
+                run
+            }
+        };
+        let rotation = match rotation {
+            Rotation::Whole(run) => *run,
+            Rotation::Said(said) => {
+                let mut run = R::default();
+                said.write(codes, &mut run);
+                run
+            }
+        };
+        Transform { symbol, position, rotation }
     }
-    let known = rotation_known(spot, known).ok_or(ReadError::InvalidCode)?;
-    target.copy_from_slice(&known.read(turn, codes, reader)?);
-    Ok(())
+}
+
+/// The shorter of two, of equal ones the first.
+#[inline]
+fn shorter<R: Run>(a: Transform<R>, b: Transform<R>) -> Transform<R> {
+    let length = |transform: &Transform<R>| {
+        transform.symbol.length() + transform.position.length() + transform.rotation.length()
+    };
+    if length(&b) < length(&a) { b } else { a }
 }
 
 #[cfg(test)]

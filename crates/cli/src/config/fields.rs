@@ -246,6 +246,12 @@ const FIELDS: [Field; 58] = [
     ),
     field("replication", "arena_size", Whole(65_536, 262_144), "Memory for the codes of one tick, in bytes."),
     field(
+        "replication",
+        "table",
+        Bytes(0, 4_096),
+        "Code tables: a file of `netloom train`, or the name of one that comes with Netloom; empty for those of the game. Server and clients need the same.",
+    ),
+    field(
         "rtype",
         "levels",
         Bytes(0, 4_096),

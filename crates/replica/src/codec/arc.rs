@@ -32,8 +32,9 @@
 
 use netloom_wire::quantize::RotationWidth;
 
-use super::line::{BEND_BITS, FACTOR_BITS, Line};
+use super::line::{BEND_BITS, Curve, FACTOR_BITS, Line};
 use super::number::Number;
+use crate::class::Grain;
 
 /// How finely steps are quantized, and what follows from it.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +53,8 @@ pub(super) struct Unit {
     reciprocal_bits: i32,
     /// Bits of the fraction of a slope.
     slope_bits: i32,
+    /// Whether words are every second step, and none of them zero: word n is step 2·n + 1.
+    is_halved: bool,
 }
 
 /// Bits of the fraction of [`Unit::chord_factor`].
@@ -65,6 +68,9 @@ impl Unit {
         slope_bits: 10,
         ..Unit::new(RotationWidth::Ten.half(), 7)
     };
+
+    /// Nine bits, half as fine as ten.
+    pub const NINE: Unit = Unit { is_halved: true, ..Unit::TEN };
 
     /// Fifteen bits: nothing exceeds 2^31.
     pub const FIFTEEN: Unit = Unit {
@@ -85,17 +91,48 @@ impl Unit {
             weight_bits: 0,
             reciprocal_bits: 0,
             slope_bits: 0,
+            is_halved: false,
         }
     }
 
-    /// Whether these are the dropped component and the steps of a rotation of this width.
+    /// The step that a word stands for.
     #[inline(always)]
-    pub fn contains<T: Number>(&self, dropped: i32, steps: [T; 3]) -> bool {
+    fn step<T: Number>(&self, word: i32) -> T {
+        T::new(if self.is_halved { word.wrapping_mul(2).wrapping_add(1) } else { word })
+    }
+
+    /// The word nearest to a step, of two the upper one.
+    #[inline(always)]
+    pub fn word<T: Number>(&self, step: T) -> T {
+        if self.is_halved { step.minus(T::new(1)).over_two_to(1) } else { step }
+    }
+
+    /// The word nearest to the step that is a quotient, within the width.
+    pub fn word_of(&self, numerator: i64, denominator: i64) -> i32 {
+        let (word, [min, max]) = match self.is_halved {
+            true => (numerator.div_euclid(2 * denominator), [-(self.half + 1) / 2, (self.half - 1) / 2]),
+            false => ((2 * numerator + denominator).div_euclid(2 * denominator), [-self.half, self.half]),
+        };
+        word.clamp(min.into(), max.into()) as i32
+    }
+
+    /// Whether these are the dropped component and the words of a rotation of this width.
+    #[inline(always)]
+    pub fn contains<T: Number>(&self, dropped: i32, words: [i32; 3]) -> bool {
         let half = T::new(self.half);
-        let [a, b, c] = steps;
+        let [a, b, c] = words.map(|word| self.step::<T>(word));
         let inside = |step: T| (step <= half) & (T::new(0).minus(half) <= step);
         let squares = a.times(a).plus(b.times(b)).plus(c.times(c));
         (dropped & !3 == 0) & inside(a) & inside(b) & inside(c) & (squares <= T::new(self.squared))
+    }
+}
+
+/// The unit of a grain.
+pub(super) const fn unit_of(grain: Grain) -> &'static Unit {
+    match grain {
+        Grain::Nine => &Unit::NINE,
+        Grain::Ten => &Unit::TEN,
+        Grain::Fifteen => &Unit::FIFTEEN,
     }
 }
 
@@ -106,7 +143,7 @@ pub(super) type Quaternion<T> = [T; 4];
 /// rotation.
 #[inline(always)]
 pub(super) fn whole<T: Number>([dropped, a, b, c]: [i32; 4], unit: &Unit) -> (Quaternion<T>, T) {
-    let [a, b, c] = [a, b, c].map(T::new);
+    let [a, b, c] = [a, b, c].map(|word| unit.step::<T>(word));
     let squares = a.times(a).plus(b.times(b)).plus(c.times(c));
     let rest = T::new(unit.squared).minus(squares);
     let zero = T::new(0);
@@ -127,8 +164,8 @@ pub(super) fn whole<T: Number>([dropped, a, b, c]: [i32; 4], unit: &Unit) -> (Qu
 pub(super) struct Arc<T> {
     /// Where it ends.
     pub predicted: Quaternion<T>,
-    /// The square of the distance between the baselines.
-    pub chord: T,
+    /// From the older baseline to the newer one.
+    rise: Quaternion<T>,
 }
 
 impl<T: Number> Arc<T> {
@@ -144,8 +181,36 @@ impl<T: Number> Arc<T> {
             let step = rise[lane].times(onwards).minus(newer[lane].times(inwards));
             newer[lane].plus(step.over_two_to(unit.weight_bits))
         };
-        Arc { predicted: core::array::from_fn(predicted), chord }
+        Arc { predicted: core::array::from_fn(predicted), rise }
     }
+
+    /// The component that the end of it drops: the largest, of equal ones the first.
+    #[inline(always)]
+    pub fn dropped(&self) -> i32 {
+        largest(self.predicted)
+    }
+}
+
+impl Arc<i64> {
+    /// How far a third baseline says that the object is turning off the arc by the present.
+    #[inline(always)]
+    pub fn bow(&self, newer: Quaternion<i64>, oldest: Quaternion<i64>, curve: &Curve) -> Quaternion<i64> {
+        let older: Quaternion<i64> = core::array::from_fn(|lane| newer[lane] - self.rise[lane]);
+        let is_far = sum(core::array::from_fn(|lane| older[lane] * oldest[lane])) < 0;
+        core::array::from_fn(|lane| {
+            let before = older[lane] - oldest[lane].negated_if(is_far);
+            i64::from(curve.bow(self.rise[lane] as i32, before as i32))
+        })
+    }
+}
+
+/// The largest component, of equal ones the first.
+#[inline(always)]
+fn largest<T: Number>(quaternion: Quaternion<T>) -> i32 {
+    let [x, y, z, w] = quaternion.map(T::size);
+    let (low, low_size) = if y > x { (1, y) } else { (0, x) };
+    let (high, high_size) = if w > z { (3, w) } else { (2, z) };
+    if high_size > low_size { high } else { low }
 }
 
 /// What the newer rotation and the rise weigh in the way ahead: how far the arc bends inwards, and how far it goes on.
@@ -188,6 +253,8 @@ pub(super) struct Along<T> {
     third: bool,
     /// The ways of the others as parts of that of the lead.
     slopes: [T; 2],
+    /// How long the way of the lead is.
+    pub size: T,
 }
 
 impl<T: Number> Along<T> {
@@ -197,14 +264,16 @@ impl<T: Number> Along<T> {
         let way: [T; 3] = core::array::from_fn(|step| predicted[step].minus(newer[step]));
         let [a, b, c] = way.map(T::size);
         let not_first = (b > a) | (c > a);
-        let mut along = Along { not_first, third: not_first & (c > b), slopes: [zero; 2] };
+        let mut along = Along { not_first, third: not_first & (c > b), slopes: [zero; 2], size: zero };
         let [lead, second, third] = along.ordered(way);
         let one = T::new(1);
         let size = lead.size();
+        along.size = size;
         let size = if size < one { one } else { size };
         let reciprocal = size.reciprocal(unit.reciprocal_bits).negated_if(lead < zero);
         along.slopes = [second, third]
-            .map(|step| step.times(reciprocal).over_two_to(unit.reciprocal_bits - unit.slope_bits));
+            .map(|step| step.times(reciprocal).over_two_to(unit.reciprocal_bits - unit.slope_bits))
+            .map(|slope| slope.times(T::new(3)).over_two_to(2));
         along
     }
 

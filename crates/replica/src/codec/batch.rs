@@ -13,17 +13,18 @@
 //!
 //! An object that has anything unusual about it is encoded alone; the bits are the same.
 
-use netloom_wire::quantize::{RotationWidth, WordRange};
+use netloom_wire::quantize::WordRange;
 
 use super::arc::{self, Arc, Unit};
+use super::chain::{self, Expected, Kind};
 use super::codes::Codes;
 use super::line::Line;
 use super::number::Number;
-use super::rotation::Compared;
+use super::rotation::{Compared, Drops};
 use super::run::{Run, ShortRun};
 use super::symbol::{self, Place, Turn};
-use super::{Others, Pair, Shape, SmallCode, four, lead, position, rotation, triple};
-use crate::class::Class;
+use super::{Others, Pair, Shape, SmallCode, four, position, rotation};
+use crate::class::{Class, Grain};
 
 /// Objects side by side.
 const LANES: usize = 16;
@@ -78,9 +79,9 @@ impl Pair {
             }
             batch.compute_positions(line, layout.range);
             batch.predict_rotations(line);
-            batch.compute_rotations(line);
+            batch.compute_rotations();
             for (lane, code) in chunk.iter_mut().enumerate().take(count) {
-                *code = batch.code(lane, codes, line).unwrap_or(0);
+                *code = batch.code(lane, codes).unwrap_or(0);
             }
             done += count;
             if count < LANES {
@@ -102,7 +103,7 @@ struct Layout {
 impl Layout {
     fn of(shape: &Shape<'_>) -> Option<Layout> {
         let (position, rotation) = (shape.position?, shape.rotation?);
-        let is_ten = rotation.quantized == Some(RotationWidth::Ten);
+        let is_ten = rotation.quantized == Some(Grain::Ten);
         let range = position.quantized.filter(|_| is_ten)?;
         Some(Layout { position: position.first, rotation: rotation.first, range })
     }
@@ -115,10 +116,12 @@ struct Batch {
     rotations: Rows,
     /// Not zero if the object is to be encoded alone.
     alone: Column,
-    /// What is said of positions, and how.
+    /// What is said of positions: one of [`Place`], the places of the codes of three numbers, and their folds.
     place: Column,
     moved: Column,
-    position: [Column; 5],
+    position: [Column; 6],
+    /// The place of the table of the head, if the position goes on as it did.
+    head: Column,
     /// What is known and predicted of rotations.
     steps: [[f32; LANES]; 3],
     whole_newer: [[f32; LANES]; 4],
@@ -126,12 +129,14 @@ struct Batch {
     predicted: [[f32; LANES]; 4],
     dropped: Column,
     dropped_before: Column,
+    dropped_ahead: Column,
     turned: Column,
-    chord: Column,
-    /// What is said of them, and how.
+    /// Not zero if the rotation differs from the newer baseline.
+    differs: Column,
+    /// What is said of them: one of [`Turn`], three differences, and how large they are expected to be.
     turn: Column,
     differences: [Column; 3],
-    spread: Column,
+    size: Column,
     rotation: [Column; 8],
     /// The place of the symbol's code; negative if the object is to be encoded alone.
     symbol: Column,
@@ -155,18 +160,21 @@ impl Batch {
     #[inline(never)]
     fn compute_positions(&mut self, line: &Line, range: WordRange) {
         let line = *line;
+        let bits_max = chain::BITS_MAX.min(range.bit_width().saturating_sub(3));
         for lane in 0..LANES {
             let [[x, y, z, raw], [newer @ .., newer_raw], [older @ .., older_raw]] =
                 self.positions.each_ref().map(|rows| rows[lane]);
             let rise = position::subtract(newer, older);
-            let said = position::Said::new([x, y, z], newer, rise.map(|rise| line.step(rise)));
-            let is_said = said.place >= Place::FromNewer as i32;
-            let triple::Packed { code, low, low_bits, high, high_bits } =
-                triple::Packed::new(said.expected(), said.differences, said.spread).only_if(is_said);
-            put(&mut self.position, lane, [code, low, low_bits, high, high_bits]);
+            let ahead = position::Ahead::new(rise.map(|rise| line.step(rise)));
+            let said = position::Said::new([x, y, z], newer, &ahead);
+            let chain::Packed { codes: [a, b, c], folds: [d, e, f] } =
+                chain::Packed::new(said.expected, said.differences);
+            put(&mut self.position, lane, [a, b, c, d, e, f]);
             self.place[lane] = said.place;
+            self.head[lane] = ahead.expected(true).first();
             self.moved[lane] = rise[0] | rise[1] | rise[2];
-            let is_far = is_said & (said.spread >> triple::BITS_MAX != 0);
+            // Nothing that has differences of more bits than this is left to be said in full.
+            let is_far = said.has_differences() & (said.spread >> bits_max != 0);
             let inside = |word: i32| (word >= range.min()) & (word <= range.max());
             let is_valid = inside(x) & inside(y) & inside(z) & (raw | newer_raw | older_raw == 0);
             self.alone[lane] |= i32::from(is_far | !is_valid);
@@ -184,91 +192,102 @@ impl Batch {
             put(&mut self.whole_newer, lane, whole_newer);
             put(&mut self.whole_older, lane, whole_older);
             let [dropped, steps @ ..] = current;
-            let steps = steps.map(<f32 as Number>::new);
-            put(&mut self.steps, lane, steps);
+            put(&mut self.steps, lane, steps.map(<f32 as Number>::new));
             self.dropped[lane] = dropped;
             self.dropped_before[lane] = newer[0];
             let [d, a, b, c]: [i32; 4] = core::array::from_fn(|word| newer[word] ^ older[word]);
             self.turned[lane] = d | a | b | c;
-            let is_valid = unit.contains(dropped, steps) & (newer_rest >= 0.0) & (older_rest >= 0.0);
+            let [d, a, b, c]: [i32; 4] = core::array::from_fn(|word| newer[word] ^ current[word]);
+            self.differs[lane] = d | a | b | c;
+            let is_valid = unit.contains::<f32>(dropped, steps) & (newer_rest >= 0.0) & (older_rest >= 0.0);
             self.alone[lane] |= i32::from(!is_valid);
         }
         for lane in 0..LANES {
             let (newer, older) = (at(&self.whole_newer, lane), at(&self.whole_older, lane));
             let arc = Arc::new(newer, older, &line, &unit);
             put(&mut self.predicted, lane, arc.predicted);
-            self.chord[lane] = arc.chord.word();
+            self.dropped_ahead[lane] = arc.dropped();
         }
     }
 
     /// How rotations are said.
     #[inline(never)]
-    fn compute_rotations(&mut self, line: &Line) {
-        let (line, unit) = (*line, Unit::TEN);
+    fn compute_rotations(&mut self) {
+        let unit = Unit::TEN;
         for lane in 0..LANES {
             let (newer, predicted) = (at(&self.whole_newer, lane), at(&self.predicted, lane));
-            let compared = Compared::new(at(&self.steps, lane), self.dropped[lane], newer, predicted);
-            let (turn, differences, spread) =
-                compared.said(self.dropped[lane] == self.dropped_before[lane], &unit);
+            let dropped = self.dropped[lane];
+            let drops = Drops {
+                as_newer: dropped == self.dropped_before[lane],
+                as_arc: dropped == self.dropped_ahead[lane],
+            };
+            let compared = Compared::new(dropped, newer, predicted, &unit);
+            let (turn, differences) =
+                compared.said(at(&self.steps, lane), self.differs[lane] == 0, drops, &unit);
             self.turn[lane] = turn;
             put(&mut self.differences, lane, differences.map(f32::word));
-            self.spread[lane] = spread.word();
+            self.size[lane] = compared.size();
         }
         for lane in 0..LANES {
-            let said = self.said(lane);
-            let level = rotation::level(triple::bits_of_small(said.chord), &line);
-            let packed = lead::Packed::new(level, said.differences);
-            let lead::Packed { lead_code, lead, lead_bits, other_code, others, other_bits } = packed;
-            let (dropped, dropped_bits) = (said.dropped_if_named(), said.naming_bits());
-            let row = [dropped, dropped_bits, lead_code, lead, lead_bits, other_code, others, other_bits];
-            put(&mut self.rotation, lane, row);
-            let is_far = (said.turn >= Turn::FromLine as i32) & !lead::Packed::fits(said.differences);
+            let differences = at(&self.differences, lane);
+            let turn = self.turn[lane];
+            let is_arc = turn >= Turn::FromLine as i32;
+            let [line, newer] = [Kind::Line, Kind::Newer].map(|kind| Expected::new(kind, self.size[lane]));
+            let expected = Expected::select(is_arc, line, newer);
+            let said = rotation::Said { turn, dropped: self.dropped[lane], differences, expected };
+            let chain::Packed { codes: [a, b, c], folds: [d, e, f] } =
+                chain::Packed::new(expected, differences);
+            put(&mut self.rotation, lane, [said.dropped_if_named(), said.naming_bits(), a, b, c, d, e, f]);
+            let is_far = said.has_differences() & rotation::is_far(chain::spread(differences), Grain::Ten);
             let (moved, turned) = (self.moved[lane] != 0, self.turned[lane] != 0);
-            let symbol = symbol::place_of_code(self.place[lane], said.turn, moved, turned);
+            let symbol = symbol::place_of_code(self.place[lane], turn, moved, turned);
             self.symbol[lane] = if is_far | (self.alone[lane] != 0) { -1 } else { symbol };
-        }
-    }
-
-    #[inline(always)]
-    fn said(&self, lane: usize) -> rotation::Said {
-        rotation::Said {
-            turn: self.turn[lane],
-            dropped: self.dropped[lane],
-            differences: at(&self.differences, lane),
-            spread: self.spread[lane],
-            chord: self.chord[lane],
         }
     }
 
     /// The bits of one object; `None` if it must be encoded alone.
     #[inline(always)]
-    fn code(&self, lane: usize, codes: &Codes, line: &Line) -> Option<u64> {
+    fn code(&self, lane: usize, codes: &Codes) -> Option<u64> {
         let lane = lane & (LANES - 1);
         if self.symbol[lane] < 0 {
             return None;
         }
         let mut run = ShortRun::default();
-        run.put_code(codes.symbol().code_at(self.symbol[lane]));
-        let [code, low, low_bits, high, high_bits] = at(&self.position, lane);
-        triple::Packed { code, low, low_bits, high, high_bits }.write(codes, &mut run);
-        let start = run.length;
-        if self.turn[lane] >= Turn::FromLine as i32 {
-            let [dropped, dropped_bits, lead_code, lead, lead_bits, other_code, others, other_bits] =
-                at(&self.rotation, lane);
-            run.put(dropped as u64, dropped_bits as u32);
-            let packed = lead::Packed { lead_code, lead, lead_bits, other_code, others, other_bits };
-            packed.write(codes, &mut run);
-        } else if self.turn[lane] >= Turn::FromNewer as i32 {
-            self.said(lane).write(codes, line, &mut run);
+        let [place, turn] = [self.place[lane], self.turn[lane]];
+        let is_usual = self.write_symbol(lane, codes, &mut run);
+        if place >= Place::FromNewer as i32 {
+            let [a, b, c, d, e, f] = at(&self.position, lane);
+            let first = if is_usual { codes.head() } else { codes.place() };
+            chain::Packed { codes: [a, b, c], folds: [d, e, f] }.write(first, codes.place(), &mut run);
         }
-        // A position that is said by its differences is never longer than in full; a rotation may be.
-        (run.length - start <= WHOLE_BITS && run.length <= SmallCode::BITS_MAX)
-            .then_some(run.bits | u64::from(run.length) << SmallCode::BITS_MAX)
+        if turn >= Turn::FromNewer as i32 {
+            let [dropped, dropped_bits, a, b, c, d, e, f] = at(&self.rotation, lane);
+            run.put(dropped as u64, dropped_bits as u32);
+            chain::Packed { codes: [a, b, c], folds: [d, e, f] }.write(codes.lead(), codes.rest(), &mut run);
+        }
+        (run.length <= SmallCode::BITS_MAX).then_some(run.bits | u64::from(run.length) << SmallCode::BITS_MAX)
+    }
+
+    /// The codes before the numbers, as [`symbol::Usual`] says them; whether there are none.
+    #[inline(always)]
+    fn write_symbol(&self, lane: usize, codes: &Codes, run: &mut ShortRun) -> bool {
+        let [place, turn, head] = [self.place[lane], self.turn[lane], self.head[lane]];
+        if self.moved[lane] != 0 {
+            let usual = if self.turned[lane] != 0 { Turn::FromLine } else { Turn::Same };
+            let is_plain = turn == usual as i32;
+            if is_plain & (place == Place::FromLine as i32) {
+                return true;
+            }
+            if is_plain & (place == Place::FromNewer as i32) {
+                run.put_code(codes.head().code_at(head + chain::FROM_NEWER as i32));
+                return false;
+            }
+            run.put_code(codes.head().code_at(head + chain::OTHER_FORM as i32));
+        }
+        run.put_code(codes.symbol().code_at(self.symbol[lane]));
+        false
     }
 }
-
-/// The bits of a rotation in full: ten for each of three steps, and two for the dropped component.
-const WHOLE_BITS: u32 = RotationWidth::Ten.bit_width();
 
 /// The numbers of one object.
 #[inline(always)]

@@ -22,11 +22,10 @@ use netloom_wire::delta::{MASK_SYMBOLS, RESIDUAL_SYMBOLS, RUN_SYMBOLS, run};
 use netloom_wire::entropy::{CODE_BITS_MAX, CodeTable, TableSet};
 use netloom_wire::{BitReader, ReadError};
 
-use super::lead::{LEAD_STRIDE, LEAD_SYMBOLS, LEAD_TABLES, OTHER_STRIDE, OTHER_SYMBOLS, OTHER_TABLES};
+use super::chain::{CHAIN_STRIDE, CHAIN_TABLES, HEAD_SYMBOLS, NUMBER_SYMBOLS};
 use super::prefix::Prefixes;
 use super::run::{Run, ShortRun};
 use super::symbol::{SYMBOL_STRIDE, SYMBOL_TABLES, SYMBOLS};
-use super::triple::{TRIPLE_STRIDE, TRIPLE_SYMBOLS, TRIPLE_TABLES};
 
 /// Tables of the same symbols, one for each context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,9 +98,10 @@ macro_rules! families {
 
 families! {
     symbol: SYMBOL_TABLES, SYMBOLS, 12, SYMBOL_STRIDE, "what changed, by what the object did between its baselines";
-    triple: TRIPLE_TABLES, TRIPLE_SYMBOLS, 10, TRIPLE_STRIDE, "three differences, by how far the object should have moved";
-    lead: LEAD_TABLES, LEAD_SYMBOLS, 9, LEAD_STRIDE, "the leading difference of a turn, by how far it should have turned";
-    others: OTHER_TABLES, OTHER_SYMBOLS, 9, OTHER_STRIDE, "what it leaves of the other two, by its size";
+    head: CHAIN_TABLES, HEAD_SYMBOLS, 11, CHAIN_STRIDE, "the first number of a position in its usual form, by the expected size";
+    place: CHAIN_TABLES, NUMBER_SYMBOLS, 11, CHAIN_STRIDE, "other numbers of positions, by the expected size";
+    lead: CHAIN_TABLES, NUMBER_SYMBOLS, 11, CHAIN_STRIDE, "the leading number of a turn, by the expected size";
+    rest: CHAIN_TABLES, NUMBER_SYMBOLS, 11, CHAIN_STRIDE, "what it leaves of the other two, by its size";
 }
 
 /// The codes of a whole set.
@@ -142,7 +142,7 @@ impl Codes {
     pub fn from_lengths(name: &str, lengths: &[u8]) -> Result<Codes, TableError> {
         file::check_name(name.as_bytes())?;
         if lengths.len() != CODES {
-            return Err(TableError::Length { length: lengths.len(), expected: CODES });
+            return Err(TableError::Length { length: lengths.len() });
         }
         Codes::build(name, lengths, false)
     }

@@ -35,8 +35,6 @@ const READY_BEHIND: usize = 8;
 pub(super) struct Line {
     /// r in 2^-13.
     fine_ratio: i32,
-    /// Bits that a squared distance gains between the baselines and the present; negative if it loses some.
-    pub squared_bits: i32,
     /// How an arc bends away from the line, as parts of the bend in 2^-7: r(r+1) towards the centre,
     pub inwards: i32,
     /// and r(r²−1)/3 against the rise.
@@ -64,10 +62,8 @@ impl Line {
         let (squared, cubed) = (behind * behind, behind * behind * behind);
         let backwards = (FACTOR_ONE * ahead * (ahead * ahead - squared)).div_euclid(3 * cubed);
         let bend_max = if ahead <= behind { BEND_ONE } else { BEND_ONE * squared / (ahead * ahead) };
-        let part = BEND_ONE * ahead * ahead / squared + 1;
         Some(Line {
             fine_ratio: ((ahead << FINE_BITS) / behind) as i32,
-            squared_bits: part.ilog2() as i32 - BEND_BITS,
             inwards: (FACTOR_ONE * ahead * (ahead + behind) / squared) as i32,
             backwards: backwards as i32,
             bend_max: bend_max as i32,
@@ -89,6 +85,58 @@ impl Line {
         let whole = (rise >> RATIO_BITS).wrapping_mul(ratio);
         let rest = (rise & ((1 << RATIO_BITS) - 1)) * ratio;
         whole.wrapping_add((rest + (1 << (RATIO_BITS - 1))) >> RATIO_BITS)
+    }
+}
+
+/// How a third baseline bends the line: what the change of pace between the baselines comes to by the present.
+///
+/// ```text
+///   ────●─────────────●───────●───────────○──►        bow = p (p + h) / (h + k)  ·  (rise / h  −  rise before / k)
+///    oldest    k    older h newer    p   present
+/// ```
+///
+/// A pace that changed goes on changing about half as much: collisions and friction end what forces begin. Nine
+/// sixteenths of the bow fit recorded physics best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Curve {
+    /// What a rise since the older baseline weighs, in 2^-11,
+    onwards: i32,
+    /// and one before it.
+    backwards: i32,
+}
+
+impl Curve {
+    /// The curve of three ages; `None` if the oldest is not older than `older_age`, too old, or too near it.
+    pub const fn between(newer_age: u32, older_age: u32, oldest_age: u32) -> Option<Curve> {
+        if older_age <= newer_age || oldest_age <= older_age || oldest_age > AGE_MAX {
+            return None;
+        }
+        let (ahead, behind) = (newer_age as i64, (older_age - newer_age) as i64);
+        let before = (oldest_age - older_age) as i64;
+        if ahead > AHEAD_MAX as i64 * behind || behind > AHEAD_MAX as i64 * before {
+            return None;
+        }
+        let reach = (ahead * (ahead + behind)) << RATIO_BITS;
+        let apart = behind + before;
+        Some(Curve {
+            onwards: (reach / (apart * behind)) as i32,
+            backwards: (reach / (apart * before)) as i32,
+        })
+    }
+
+    /// How far what rose so much since the older baseline, and so much before it, gets off the line by the present:
+    /// rounded to nearest, ties up, and cut to 32 bits.
+    #[inline(always)]
+    pub fn bow(&self, rise: i32, rise_before: i32) -> i32 {
+        let bow =
+            i64::from(rise) * i64::from(self.onwards) - i64::from(rise_before) * i64::from(self.backwards);
+        ((bow + (1 << (RATIO_BITS - 1))) >> RATIO_BITS) as i32
+    }
+
+    /// The part of a bow that is predicted.
+    #[inline(always)]
+    pub fn part(bow: i32) -> i32 {
+        ((i64::from(bow) * 9 + 8) >> 4) as i32
     }
 }
 

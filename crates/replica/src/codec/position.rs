@@ -1,8 +1,9 @@
 //! A position, predicted from where the object was.
 //!
-//! Even motion is predicted best by the line through both baselines, erratic motion by the newer one alone. The sender
-//! compares how wide the differences are and takes the line only if it is better by a quarter: where both are alike the
-//! motion is erratic, and then the objects around it are best coded alike.
+//! Even motion is predicted best by the line through both baselines, bent by what a third one tells of the change of its
+//! pace; erratic motion by the newer baseline alone. The sender compares how wide the differences are and takes the line
+//! only if it is better by a quarter: where both are alike the motion is erratic, and then the objects around it are
+//! best coded alike.
 //!
 //! Words are subtracted and added modulo 2^32: of words that are far apart predictions are useless, but the same on both
 //! sides.
@@ -10,14 +11,13 @@
 use netloom_wire::quantize::WordRange;
 use netloom_wire::{BitReader, ReadError};
 
+use super::chain::{self, BITS_MAX, Expected, Kind, bits_of, folded, spread};
 use super::codes::Codes;
-use super::line::Line;
-use super::run::Run;
+use super::line::{Curve, Line};
 use super::symbol::Place;
-use super::triple::{self, Expected, bits_of_small, spread};
 
 /// How a position is said best.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Said {
     /// One of [`Place`], but never in full.
     pub place: i32,
@@ -25,17 +25,53 @@ pub(super) struct Said {
     pub differences: [i32; 3],
     /// Of the differences.
     pub spread: i32,
-    /// Of the way that the object goes from the newer baseline to the present, at the pace between both.
-    pub motion: i32,
+    /// What is expected of them.
+    pub expected: Expected,
+}
+
+/// What the baselines tell of the present.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ahead {
+    /// From the newer baseline to where the line ends.
+    pub step: [i32; 3],
+    /// Of differences from the newer baseline.
+    newer: Expected,
+    /// Of differences from the line.
+    line: Expected,
+}
+
+impl Ahead {
+    /// With two baselines, between which and the present the object makes this step.
+    #[inline(always)]
+    pub fn new(step: [i32; 3]) -> Ahead {
+        let size = spread(step);
+        Ahead { step, newer: Expected::new(Kind::Newer, size), line: Expected::new(Kind::Line, size) }
+    }
+
+    /// The same with a third, which says that it gets off the line by `bow`.
+    #[inline(always)]
+    fn bent(self, bow: [i32; 3]) -> Ahead {
+        let sum =
+            |numbers: [i32; 3]| numbers.into_iter().map(|number| i64::from(folded(number))).sum::<i64>();
+        let size = (4 * sum(bow) + sum(self.step)) >> 3;
+        let step = core::array::from_fn(|axis| self.step[axis].wrapping_add(Curve::part(bow[axis])));
+        let line = Expected::new(Kind::Curve, i32::try_from(size).unwrap_or(i32::MAX));
+        Ahead { step, line, ..self }
+    }
+
+    /// What is expected of the numbers of a place.
+    #[inline(always)]
+    pub fn expected(&self, is_line: bool) -> Expected {
+        Expected::select(is_line, self.line, self.newer)
+    }
 }
 
 impl Said {
-    /// With two baselines, between which and the present the object makes this step. Without branches, because it is
-    /// done to many objects at once.
+    /// With two baselines or three. Without branches, because it is done to many objects at once.
     #[inline(always)]
-    pub fn new(words: [i32; 3], newer: [i32; 3], step: [i32; 3]) -> Said {
+    pub fn new(words: [i32; 3], newer: [i32; 3], ahead: &Ahead) -> Said {
         let by_newer = subtract(words, newer);
-        let by_line = subtract(by_newer, step);
+        let by_line = subtract(by_newer, ahead.step);
         let (newer_spread, line_spread) = (spread(by_newer), spread(by_line));
         let is_line = line_spread.wrapping_add(line_spread >> 2) <= newer_spread;
         let select = |by_line: i32, by_newer: i32| if is_line { by_line } else { by_newer };
@@ -44,36 +80,41 @@ impl Said {
         let place = select(Place::FromLine as i32, Place::FromNewer as i32);
         let place = if is_zero(by_line) { Place::Predicted as i32 } else { place };
         let place = if is_zero(by_newer) { Place::Same as i32 } else { place };
-        Said { place, differences, spread: select(line_spread, newer_spread), motion: spread(step) }
+        Said {
+            place,
+            differences,
+            spread: select(line_spread, newer_spread),
+            expected: ahead.expected(is_line),
+        }
     }
 
-    /// What chooses the code of the differences.
+    /// Whether differences follow.
     #[inline(always)]
-    pub fn expected(&self) -> Expected {
-        Expected::of(self.place == Place::FromLine as i32, bits_of_small(self.motion))
+    pub fn has_differences(&self) -> bool {
+        self.place >= Place::FromNewer as i32
     }
 }
 
-/// What the receiver knows: the newer position, and the older one if there is a line through both.
+/// Whether differences of this spread take more than the words of a range themselves. So wide ones also keep within what
+/// a run holds.
+#[inline(always)]
+pub(super) fn is_far(spread: i32, range: WordRange) -> bool {
+    let bits = bits_of(spread);
+    // The escape of larger numbers is long.
+    bits + if bits > BITS_MAX { 8 } else { 3 } > range.bit_width()
+}
+
+/// What the receiver knows: the newer position, and older ones if there is a line through them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known<'a> {
-    newer: &'a [i32; 4],
-    older: Option<(&'a [i32; 4], &'a Line)>,
-    range: WordRange,
+    pub newer: &'a [i32; 4],
+    pub older: Option<(&'a [i32; 4], &'a Line)>,
+    pub oldest: Option<(&'a [i32; 4], &'a Curve)>,
+    pub is_carried: bool,
+    pub range: WordRange,
 }
 
-impl<'a> Known<'a> {
-    /// `None` if the newer position is no words of `range` but the bits of singles, from which nothing is predicted.
-    #[inline(always)]
-    pub fn new(
-        newer: &'a [i32; 4],
-        older: Option<(&'a [i32; 4], &'a Line)>,
-        range: WordRange,
-    ) -> Option<Known<'a>> {
-        let older = older.filter(|(older, _)| older[3] == 0);
-        (newer[3] == 0).then_some(Known { newer, older, range })
-    }
-
+impl Known<'_> {
     /// Whether `words` are a position of this range.
     #[inline(always)]
     pub fn contains(&self, words: &[i32; 4]) -> bool {
@@ -81,56 +122,69 @@ impl<'a> Known<'a> {
         (raw == 0) & self.range.contains(x) & self.range.contains(y) & self.range.contains(z)
     }
 
-    /// The bits of a position in full: the raw mark and three words.
+    /// What the baselines tell, if there is more than one.
     #[inline(always)]
-    pub fn absolute_bits(&self) -> u32 {
-        1 + 3 * self.range.bit_width()
-    }
-
-    /// How `words`, which must be contained, are said best, and the bits that follow the symbol.
-    #[inline(always)]
-    pub fn write<R: Run>(&self, codes: &Codes, words: &[i32; 4]) -> (Place, R) {
-        let mut run = R::default();
-        let Some((older, line)) = self.older else {
-            let differences = subtract(three(words), three(self.newer));
-            if differences == [0; 3] {
-                return (Place::Same, run);
+    pub fn ahead(&self) -> Option<Ahead> {
+        let (older, line) = self.older?;
+        let rise = subtract(three(self.newer), three(older));
+        let ahead = Ahead::new(rise.map(|rise| line.step(rise)));
+        Some(match self.oldest {
+            _ if self.is_carried => {
+                Ahead { newer: Expected::new(Kind::Carried, spread(ahead.step)), ..ahead }
             }
-            triple::write(codes, Expected::UNKNOWN, differences, spread(differences), &mut run);
-            return (Place::FromNewer, run);
-        };
-        let newer = three(self.newer);
-        let step = subtract(newer, three(older)).map(|rise| line.step(rise));
-        let said = Said::new(three(words), newer, step);
-        if said.place >= Place::FromNewer as i32 {
-            triple::write(codes, said.expected(), said.differences, said.spread, &mut run);
-        }
-        (Place::of(said.place), run)
+            Some((oldest, curve)) => {
+                let before = subtract(three(older), three(oldest));
+                ahead.bent(core::array::from_fn(|axis| curve.bow(rise[axis], before[axis])))
+            }
+            None => ahead,
+        })
     }
 
-    /// The position that was said as `place`, which is neither as before nor in full.
+    /// How `words`, which must be contained, are said best.
+    #[inline(always)]
+    pub fn say(&self, ahead: Option<&Ahead>, words: &[i32; 4]) -> Said {
+        match ahead {
+            Some(ahead) => Said::new(three(words), three(self.newer), ahead),
+            None => {
+                let is_same = words == self.newer;
+                self.say_as(if is_same { Place::Same } else { Place::FromNewer }, None, words)
+            }
+        }
+    }
+
+    /// The same as the place says.
+    #[inline(always)]
+    pub fn say_as(&self, place: Place, ahead: Option<&Ahead>, words: &[i32; 4]) -> Said {
+        let is_line = place == Place::FromLine;
+        let step = ahead.filter(|_| is_line).map_or([0; 3], |ahead| ahead.step);
+        let differences = subtract(subtract(three(words), three(self.newer)), step);
+        let expected = ahead.map_or(Expected::ALONE, |ahead| ahead.expected(is_line));
+        Said { place: place as i32, differences, spread: spread(differences), expected }
+    }
+
+    /// The position that was said as `place`, which is neither as before nor in full; the symbol of its first number if
+    /// that has been read.
     #[inline(always)]
     pub fn read(
         &self,
         place: Place,
+        ahead: Option<&Ahead>,
+        first: Option<usize>,
         codes: &Codes,
         reader: &mut BitReader<'_>,
     ) -> Result<[i32; 4], ReadError> {
-        let newer = three(self.newer);
-        let step = self.older.map(|(older, line)| subtract(newer, three(older)).map(|rise| line.step(rise)));
-        let (from, expected) = match (place, step) {
-            (Place::FromNewer, None) => (newer, Expected::UNKNOWN),
-            (Place::FromNewer, Some(step)) => (newer, Expected::of(false, bits_of_small(spread(step)))),
-            (Place::FromLine | Place::Predicted, Some(step)) => {
-                (add(newer, step), Expected::of(true, bits_of_small(spread(step))))
-            }
-            _ => return Err(ReadError::InvalidCode),
+        let is_line = place != Place::FromNewer;
+        let (step, expected) = match ahead {
+            None if is_line => return Err(ReadError::InvalidCode),
+            None => ([0; 3], Expected::ALONE),
+            Some(ahead) => (if is_line { ahead.step } else { [0; 3] }, ahead.expected(is_line)),
         };
-        let differences = match place {
-            Place::Predicted => [0; 3],
-            _ => triple::read(codes, expected, reader)?,
+        let differences = match first {
+            Some(symbol) => chain::read_after(symbol, codes.place(), expected, reader)?,
+            None if place == Place::Predicted => [0; 3],
+            None => chain::read([codes.place(); 2], expected, reader)?,
         };
-        let [x, y, z] = add(from, differences);
+        let [x, y, z] = add(add(three(self.newer), step), differences);
         let words = [x, y, z, 0];
         if self.contains(&words) { Ok(words) } else { Err(ReadError::OutOfRange) }
     }

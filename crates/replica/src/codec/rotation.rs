@@ -3,22 +3,25 @@
 //! The prediction by turning on is in [`arc`](super::arc). Where the object stopped or turned back the newer baseline is
 //! nearer. The sender compares how wide the differences are and takes the arc only if it is better by a quarter.
 //!
-//! The component that the newer baseline dropped is expected to be dropped again; the sender names another one if it is.
+//! The component that the prediction drops is expected to be dropped, or of differences from the newer baseline the one
+//! that this dropped; the sender names another one if it is.
+//!
+//! A third baseline does not correct the arc, for which steps are too coarse. But how much the turn changed tells how
+//! far the arc will be off.
 
-use netloom_wire::quantize::RotationWidth;
 use netloom_wire::{BitReader, ReadError};
 
-use super::arc::{Along, Arc, Quaternion, Unit, is_negative, steps, whole};
+use super::arc::{Along, Arc, Quaternion, Unit, is_negative, steps, unit_of, whole};
+use super::chain::{self, Expected, Kind, spread};
 use super::codes::Codes;
-use super::line::Line;
+use super::line::{Curve, Line};
 use super::number::Number;
 use super::run::Run;
 use super::symbol::Turn;
-use super::triple::{Expected, bits_of, spread};
-use super::{lead, triple};
+use crate::class::Grain;
 
 /// How a rotation is said best.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Said {
     /// One of [`Turn`], but never in full.
     pub turn: i32,
@@ -26,83 +29,88 @@ pub(super) struct Said {
     pub dropped: i32,
     /// From what the turn says: from the arc the lead, and what it leaves of the others.
     pub differences: [i32; 3],
-    /// Of the differences from the newer baseline.
-    pub spread: i32,
-    /// The square of the distance between the baselines.
-    pub chord: i32,
+    /// What is expected of them.
+    pub expected: Expected,
 }
 
-/// What is compared to say a rotation with two baselines: three steps each.
+/// What is compared to say a rotation with two baselines: three words each.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Compared<T> {
-    pub words: [T; 3],
     pub newer: [T; 3],
     pub predicted: [T; 3],
-    /// Whether the signs of both were changed.
-    pub flips: bool,
+    pub along: Along<T>,
 }
 
 impl<T: Number> Compared<T> {
-    /// The steps of words, and of quaternions that drop the same component.
+    /// The words of quaternions that drop the same component.
     #[inline(always)]
-    pub fn new(words: [T; 3], dropped: i32, newer: Quaternion<T>, predicted: Quaternion<T>) -> Compared<T> {
+    pub fn new(dropped: i32, newer: Quaternion<T>, predicted: Quaternion<T>, unit: &Unit) -> Compared<T> {
         let flips = is_negative(predicted, dropped);
-        let (newer, predicted) = (steps(newer, dropped, flips), steps(predicted, dropped, flips));
-        Compared { words, newer, predicted, flips }
+        let words = |quaternion| steps(quaternion, dropped, flips).map(|step| unit.word(step));
+        let (newer, predicted) = (words(newer), words(predicted));
+        Compared { newer, predicted, along: Along::new(newer, predicted, unit) }
     }
 
-    /// The turn, without saying whether the component is dropped again; the differences; and how wide those from the
-    /// newer baseline are.
+    /// How far the object is expected to turn.
     #[inline(always)]
-    pub fn said(&self, is_dropped_again: bool, unit: &Unit) -> (i32, [T; 3], T) {
-        let by_newer = subtract(self.words, self.newer);
-        let by_arc = subtract(self.words, self.predicted);
-        let (newer_width, arc_width) = (width(by_newer), width(by_arc));
-        let is_arc = arc_width.times(T::new(5)) <= newer_width.times(T::new(4));
-        let left = Along::new(self.newer, self.predicted, unit).left_by_lead(by_arc, unit);
+    pub fn size(&self) -> i32 {
+        self.along.size.word()
+    }
+
+    /// The differences of words from the arc, as the lead leaves them.
+    #[inline(always)]
+    pub fn by_arc(&self, words: [T; 3], unit: &Unit) -> [T; 3] {
+        self.along.left_by_lead(subtract(words, self.predicted), unit)
+    }
+
+    /// The turn and the differences, where the component may be the one that the newer baseline and the arc drop.
+    #[inline(always)]
+    pub fn said(&self, words: [T; 3], is_same: bool, drops: Drops, unit: &Unit) -> (i32, [T; 3]) {
+        let by_newer = subtract(words, self.newer);
+        let by_arc = subtract(words, self.predicted);
+        let is_arc = width(by_arc).times(T::new(5)) <= width(by_newer).times(T::new(4));
+        let left = self.along.left_by_lead(by_arc, unit);
         let differences: [T; 3] =
             core::array::from_fn(|step| if is_arc { left[step] } else { by_newer[step] });
-        let is_zero = |[a, b, c]: [T; 3]| (a == T::new(0)) & (b == T::new(0)) & (c == T::new(0));
-        let turn = if is_arc { Turn::FromLine as i32 } else { Turn::FromNewer as i32 };
-        let again = if is_zero(by_arc) { Turn::Predicted as i32 } else { turn };
-        // The words as they were: with other signs they are another rotation.
-        let is_same = is_zero(subtract(self.words, self.newer.map(|step| step.negated_if(self.flips))));
-        let again = if is_same { Turn::Same as i32 } else { again };
-        (if is_dropped_again { again } else { turn + 1 }, differences, newer_width)
+        let [a, b, c] = by_arc;
+        let is_predicted = (a == T::new(0)) & (b == T::new(0)) & (c == T::new(0)) & drops.as_arc;
+        let turn = drops.turn(is_arc);
+        let turn = if is_predicted { Turn::Predicted as i32 } else { turn };
+        (if is_same { Turn::Same as i32 } else { turn }, differences)
+    }
+}
+
+/// Whether a component is dropped as expected.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drops {
+    pub as_newer: bool,
+    pub as_arc: bool,
+}
+
+impl Drops {
+    /// How differences are said.
+    #[inline(always)]
+    fn turn(self, is_arc: bool) -> i32 {
+        let arc = if self.as_arc { Turn::FromLine } else { Turn::FromLineDropping };
+        let newer = if self.as_newer { Turn::FromNewer } else { Turn::FromNewerDropping };
+        if is_arc { arc as i32 } else { newer as i32 }
     }
 }
 
 impl Said {
-    /// With two baselines.
+    /// Whether differences follow.
     #[inline(always)]
-    fn new<T: Number>(words: [i32; 4], newer: [i32; 4], older: [i32; 4], line: &Line, unit: &Unit) -> Said {
-        let (whole_newer, _) = whole::<T>(newer, unit);
-        let (whole_older, _) = whole::<T>(older, unit);
-        let arc = Arc::new(whole_newer, whole_older, line, unit);
-        let [dropped, words @ ..] = words;
-        let compared = Compared::new(words.map(T::new), dropped, whole_newer, arc.predicted);
-        let (turn, differences, spread) = compared.said(dropped == newer[0], unit);
-        let (differences, spread) = (differences.map(T::word), spread.word());
-        Said { turn, dropped, differences, spread, chord: arc.chord.word() }
+    pub fn has_differences(&self) -> bool {
+        self.turn >= Turn::FromNewer as i32
     }
 
-    /// The bits that follow the symbol; false if the rotation is so far off that it is best said in full.
+    /// The bits that follow the symbol.
     #[inline(always)]
-    pub fn write(&self, codes: &Codes, line: &Line, run: &mut impl Run) -> bool {
-        if self.turn < Turn::FromNewer as i32 {
-            return true;
+    pub fn write(&self, codes: &Codes, run: &mut impl Run) {
+        if self.has_differences() {
+            run.put(self.dropped_if_named() as u64, self.naming_bits() as u32);
+            chain::write([codes.lead(), codes.rest()], self.expected, self.differences, run);
         }
-        run.put(self.dropped_if_named() as u64, self.naming_bits() as u32);
-        let level = level(bits_of(self.chord) as i32, line);
-        if self.turn < Turn::FromLine as i32 {
-            triple::write(codes, Expected::of(false, level), self.differences, self.spread, run);
-            return true;
-        }
-        let fits = lead::Packed::fits(self.differences);
-        if fits {
-            lead::Packed::new(level, self.differences).write(codes, run);
-        }
-        fits
     }
 
     /// The dropped component if it is named, and its bits.
@@ -119,80 +127,127 @@ impl Said {
     }
 }
 
-/// How far the object turns from the newer baseline to the present: the bits of the distance, given those of the chord.
+/// Whether differences of this spread are so wide that the rotation is best said in full.
 #[inline(always)]
-pub(super) fn level(chord_bits: i32, line: &Line) -> i32 {
-    let twice = chord_bits + line.squared_bits + 2;
-    (if twice < 0 { 0 } else { twice }) >> 1
+pub(super) fn is_far(spread: i32, grain: Grain) -> bool {
+    spread >> (grain.component_bits() - 2) != 0
 }
 
-/// What the receiver knows: the newer rotation, and the older one if there is an arc through both.
+/// What the receiver knows: the newer rotation, and older ones if there is an arc through them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known<'a> {
-    newer: &'a [i32; 4],
-    older: Option<(&'a [i32; 4], &'a Line)>,
-    width: RotationWidth,
+    pub newer: &'a [i32; 4],
+    pub older: Option<(&'a [i32; 4], &'a Line)>,
+    pub oldest: Option<(&'a [i32; 4], &'a Curve)>,
+    pub is_carried: bool,
+    pub grain: Grain,
 }
 
-impl<'a> Known<'a> {
-    #[inline(always)]
-    pub fn new(
-        newer: &'a [i32; 4],
-        older: Option<(&'a [i32; 4], &'a Line)>,
-        width: RotationWidth,
-    ) -> Known<'a> {
-        Known { newer, older, width }
-    }
+/// The rotations as quaternions, and where the arc through them ends.
+struct Traced {
+    newer: Quaternion<i64>,
+    arc: Option<Arc<i64>>,
+    bow: Option<Quaternion<i64>>,
+}
 
+/// What is expected of a rotation that drops a component.
+struct Ahead {
+    compared: Compared<i64>,
+    /// Of differences from the newer baseline.
+    newer: Expected,
+    /// Of differences from the arc.
+    line: Expected,
+}
+
+impl Known<'_> {
     /// Whether `words` are a rotation of this width.
     #[inline(always)]
     pub fn contains(&self, words: &[i32; 4]) -> bool {
         let [dropped, steps @ ..] = *words;
-        match self.width {
-            RotationWidth::Ten => Unit::TEN.contains(dropped, steps.map(i64::from)),
-            RotationWidth::Fifteen => Unit::FIFTEEN.contains(dropped, steps.map(i64::from)),
+        unit_of(self.grain).contains::<i64>(dropped, steps)
+    }
+
+    /// How `words`, which must be contained, are said best; `None` if they are so far off that they are best said in
+    /// full.
+    pub fn say(&self, words: &[i32; 4]) -> Option<Said> {
+        // Apart, so that everything about a width is a constant.
+        match self.grain {
+            Grain::Nine => self.say_in(&Unit::NINE, words, None),
+            Grain::Ten => self.say_in(&Unit::TEN, words, None),
+            Grain::Fifteen => self.say_in(&Unit::FIFTEEN, words, None),
         }
     }
 
-    /// How `words`, which must be contained, are said best, and the bits that follow the symbol; `None` if they are so
-    /// far off that they are best said in full.
-    pub fn write<R: Run>(&self, codes: &Codes, words: &[i32; 4]) -> Option<(Turn, R)> {
-        // Apart, so that everything about a width is a constant.
-        let (turn, run): (Turn, R) = match self.width {
-            RotationWidth::Ten => self.write_in::<i64, R>(&Unit::TEN, codes, words)?,
-            RotationWidth::Fifteen => self.write_in::<i64, R>(&Unit::FIFTEEN, codes, words)?,
-        };
-        (run.length() <= self.width.bit_width()).then_some((turn, run))
+    /// The same with differences from the arc or from the newer baseline.
+    pub fn say_as(&self, words: &[i32; 4], is_arc: bool) -> Option<Said> {
+        self.say_in(unit_of(self.grain), words, Some(is_arc))
     }
 
     #[inline(always)]
-    fn write_in<T: Number, R: Run>(&self, unit: &Unit, codes: &Codes, words: &[i32; 4]) -> Option<(Turn, R)> {
-        let mut run = R::default();
-        if words == self.newer {
-            return Some((Turn::Same, run));
+    fn say_in(&self, unit: &Unit, words: &[i32; 4], is_arc: Option<bool>) -> Option<Said> {
+        let [dropped, steps @ ..] = *words;
+        let is_same = words == self.newer;
+        let nothing = Said { turn: 0, dropped, differences: [0; 3], expected: Expected::ALONE };
+        if is_same && is_arc.is_none() {
+            return Some(nothing);
         }
-        if let Some((older, line)) = self.older {
-            let said = Said::new::<T>(*words, *self.newer, *older, line, unit);
-            return said.write(codes, line, &mut run).then_some((Turn::of(said.turn), run));
-        }
-        let [dropped, a, b, c] = *words;
-        let dropping = dropped != self.newer[0];
-        if dropping {
-            run.put(dropped as u64 & 3, 2);
-        }
-        let (newer, _) = whole::<T>(*self.newer, unit);
-        let newer = steps(newer, dropped, is_negative(newer, dropped));
-        let differences = subtract([a, b, c].map(T::new), newer).map(T::word);
-        triple::write(codes, Expected::UNKNOWN, differences, spread(differences), &mut run);
-        Some((if dropping { Turn::FromNewerDropping } else { Turn::FromNewer }, run))
+        let traced = self.traced(unit);
+        let ahead = self.ahead(&traced, dropped, unit);
+        let drops = Drops {
+            as_newer: dropped == self.newer[0],
+            as_arc: traced.arc.is_some_and(|arc| arc.dropped() == dropped),
+        };
+        let words = steps.map(i64::from);
+        let (turn, differences) = match (is_arc, &traced.arc) {
+            (None, Some(_)) => ahead.compared.said(words, is_same, drops, unit),
+            (Some(true), Some(_)) => (drops.turn(true), ahead.compared.by_arc(words, unit)),
+            _ => (drops.turn(false), subtract(words, ahead.compared.newer)),
+        };
+        let differences = differences.map(|difference| difference as i32);
+        let expected = if turn >= Turn::FromLine as i32 { ahead.line } else { ahead.newer };
+        let said = Said { turn, dropped, differences, expected };
+        (!said.has_differences() || !is_far(spread(differences), self.grain)).then_some(said)
+    }
+
+    #[inline(always)]
+    fn traced(&self, unit: &Unit) -> Traced {
+        let (newer, _) = whole(*self.newer, unit);
+        let arc = self.older.map(|(older, line)| Arc::new(newer, whole(*older, unit).0, line, unit));
+        let oldest = self.oldest.filter(|_| !self.is_carried).zip(arc);
+        let bow = oldest.map(|((oldest, curve), arc)| arc.bow(newer, whole(*oldest, unit).0, curve));
+        Traced { newer, arc, bow }
+    }
+
+    #[inline(always)]
+    fn ahead(&self, traced: &Traced, dropped: i32, unit: &Unit) -> Ahead {
+        let newer = traced.newer;
+        let Some(arc) = &traced.arc else {
+            let compared = Compared::new(dropped, newer, newer, unit);
+            return Ahead { compared, newer: Expected::ALONE, line: Expected::ALONE };
+        };
+        let compared = Compared::new(dropped, newer, arc.predicted, unit);
+        let size = compared.size();
+        let kind = if self.is_carried { Kind::Carried } else { Kind::Newer };
+        let line = match traced.bow {
+            Some(bow) => {
+                let sum = |numbers: [i64; 3]| numbers.into_iter().map(i64::abs).sum::<i64>();
+                let bow = steps(bow, dropped, false);
+                let way = subtract(compared.predicted, compared.newer);
+                let bent = unit.word(sum(bow));
+                Expected::new(Kind::Curve, ((3 * bent + 2 * sum(way)) >> 2) as i32)
+            }
+            None => Expected::new(Kind::Line, size),
+        };
+        Ahead { compared, newer: Expected::new(kind, size), line }
     }
 
     /// The rotation that was said as `turn`, which is neither as before nor in full.
     #[inline(always)]
     pub fn read(&self, turn: Turn, codes: &Codes, reader: &mut BitReader<'_>) -> Result<[i32; 4], ReadError> {
-        let words = match self.width {
-            RotationWidth::Ten => self.read_in::<i64>(&Unit::TEN, turn, codes, reader)?,
-            RotationWidth::Fifteen => self.read_fifteen(turn, codes, reader)?,
+        let words = match self.grain {
+            Grain::Nine => self.read_in(&Unit::NINE, turn, codes, reader)?,
+            Grain::Ten => self.read_in(&Unit::TEN, turn, codes, reader)?,
+            Grain::Fifteen => self.read_fifteen(turn, codes, reader)?,
         };
         if self.contains(&words) { Ok(words) } else { Err(ReadError::InvalidRotation) }
     }
@@ -204,44 +259,34 @@ impl<'a> Known<'a> {
         codes: &Codes,
         reader: &mut BitReader<'_>,
     ) -> Result<[i32; 4], ReadError> {
-        self.read_in::<i64>(&Unit::FIFTEEN, turn, codes, reader)
+        self.read_in(&Unit::FIFTEEN, turn, codes, reader)
     }
 
     #[inline(always)]
-    fn read_in<T: Number>(
+    fn read_in(
         &self,
         unit: &Unit,
         turn: Turn,
         codes: &Codes,
         reader: &mut BitReader<'_>,
     ) -> Result<[i32; 4], ReadError> {
-        let dropped = match turn {
-            Turn::FromNewerDropping | Turn::FromLineDropping => reader.read_bits(2)? as i32,
+        let traced = self.traced(unit);
+        let is_arc = !matches!(turn, Turn::FromNewer | Turn::FromNewerDropping);
+        let dropped = match (turn, &traced.arc) {
+            (_, None) if is_arc => return Err(ReadError::InvalidCode),
+            (Turn::FromNewerDropping | Turn::FromLineDropping, _) => reader.read_bits(2)? as i32,
+            (Turn::FromLine | Turn::Predicted, Some(arc)) => arc.dropped(),
             _ => self.newer[0],
         };
-        let (newer, _) = whole::<T>(*self.newer, unit);
-        let ahead = self.older.map(|(older, line)| {
-            let (older, _) = whole(*older, unit);
-            let arc = Arc::new(newer, older, line, unit);
-            let flips = is_negative(arc.predicted, dropped);
-            let level = level(bits_of(arc.chord.word()) as i32, line);
-            (steps(newer, dropped, flips), steps(arc.predicted, dropped, flips), level)
-        });
-        let [a, b, c] = match (turn, ahead) {
-            (Turn::FromNewer | Turn::FromNewerDropping, None) => {
-                let newer = steps(newer, dropped, is_negative(newer, dropped));
-                add(newer.map(T::word), triple::read(codes, Expected::UNKNOWN, reader)?)
+        let Ahead { compared, newer, line } = self.ahead(&traced, dropped, unit);
+        let tables = [codes.lead(), codes.rest()];
+        let [a, b, c] = match turn {
+            Turn::Predicted => compared.predicted.map(|word| word as i32),
+            _ if is_arc => {
+                let left = chain::read(tables, line, reader)?.map(i64::from);
+                add(compared.predicted, compared.along.restored(left, unit))
             }
-            (Turn::FromNewer | Turn::FromNewerDropping, Some((newer, _, level))) => {
-                add(newer.map(T::word), triple::read(codes, Expected::of(false, level), reader)?)
-            }
-            (Turn::Predicted, Some((_, predicted, _))) => predicted.map(T::word),
-            (Turn::FromLine | Turn::FromLineDropping, Some((newer, predicted, level))) => {
-                let left = lead::read(codes, level, reader)?.map(T::new);
-                let differences = Along::new(newer, predicted, unit).restored(left, unit);
-                add(predicted.map(T::word), differences.map(T::word))
-            }
-            _ => return Err(ReadError::InvalidCode),
+            _ => add(compared.newer, chain::read(tables, newer, reader)?.map(i64::from)),
         };
         Ok([dropped, a, b, c])
     }
@@ -257,8 +302,8 @@ fn width<T: Number>(steps: [T; 3]) -> T {
 }
 
 #[inline(always)]
-fn add(a: [i32; 3], b: [i32; 3]) -> [i32; 3] {
-    core::array::from_fn(|step| a[step].wrapping_add(b[step]))
+fn add(a: [i64; 3], b: [i64; 3]) -> [i32; 3] {
+    core::array::from_fn(|step| a[step].wrapping_add(b[step]) as i32)
 }
 
 #[inline(always)]

@@ -10,6 +10,18 @@
 //!
 //! The table is chosen by what the object did between the baselines.
 //!
+//! **The usual form.** A code has at least one bit, also where there is nothing to say. What moved between its baselines
+//! goes on moving, nearly always; so there the first code of the object is the first number of its position, as if the
+//! symbol had been the usual one, and the tables of that number have two symbols more to say that it was not (see
+//! [`chain`](super::chain)):
+//!
+//! ```text
+//!   the object                               usual place      usual turn
+//!   has two baselines or three, and moved    FromLine         FromLine if it turned, else Same
+//!   has one baseline, or is carried          FromNewer        FromNewer
+//!   rested between them, or has no position  (none: the symbol comes first)
+//! ```
+//!
 //! **Jumps.** Every update that builds on a state from before a jump says that there was one, so one jump is told many times,
 //! and of two of which one got lost only one is told. A receiver that had to guess which is which would sweep some jumps
 //! and take motion for others. So the age of the newest jump is said, in ticks, and as the receiver knows from
@@ -19,6 +31,7 @@
 
 use netloom_wire::{BitReader, ReadError};
 
+use super::chain::{self, Expected, FROM_NEWER, OTHER_FORM};
 use super::codes::Codes;
 use super::run::Run;
 
@@ -91,8 +104,9 @@ const JUMPED: usize = 2 * COMBINATIONS;
 /// All symbols.
 pub(super) const SYMBOLS: usize = JUMPED + 1;
 
-/// Tables: one baseline only; or two, and the object rested, moved, turned, did both.
-pub(super) const SYMBOL_TABLES: usize = 5;
+/// Tables: one baseline only; or two, and the object rested, moved, turned, did both; the same with three baselines; and
+/// something carries it.
+pub(super) const SYMBOL_TABLES: usize = 10;
 
 /// What an object did between its baselines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,9 +117,12 @@ impl Past {
     pub const UNKNOWN: Past = Past(0);
 
     #[inline]
-    pub fn of(moved: bool, turned: bool) -> Past {
-        Past(1 + usize::from(moved) + 2 * usize::from(turned))
+    pub fn of(moved: bool, turned: bool, has_three: bool) -> Past {
+        Past(1 + usize::from(moved) + 2 * usize::from(turned) + 4 * usize::from(has_three))
     }
+
+    /// Another object carries it.
+    pub const CARRIED: Past = Past(9);
 }
 
 /// What changed.
@@ -121,12 +138,44 @@ pub(super) struct Change {
 /// Places of one table among the codes of all.
 pub(super) const SYMBOL_STRIDE: usize = 128;
 
-/// The place of the code of an object of which only the transform changed, and that moved and turned between the
+/// The place of the code of an object of which only the transform changed, and that moved and turned between two
 /// baselines or did not.
 #[inline(always)]
 pub(super) fn place_of_code(place: i32, turn: i32, moved: bool, turned: bool) -> i32 {
     let past = 1 + i32::from(moved) + 2 * i32::from(turned);
     past * SYMBOL_STRIDE as i32 + place + PLACES.len() as i32 * turn
+}
+
+/// The form that needs no symbol.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usual {
+    pub place: Place,
+    pub turn: Turn,
+    /// What is expected of the first number of the position.
+    pub expected: Expected,
+}
+
+/// How the first code of an object with a usual form is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Head {
+    /// It is the first number of the position.
+    Usual,
+    /// The symbol of the form that differs only in that the position is from the newer baseline.
+    FromNewer,
+    /// The symbol of other forms; the symbol that says which follows.
+    Other,
+}
+
+impl Usual {
+    #[inline(always)]
+    pub fn head(&self, change: &Change) -> Head {
+        let is_plain = change.jump_age.is_none() & !change.others & (change.turn == self.turn);
+        match change.place {
+            place if is_plain && place == self.place => Head::Usual,
+            Place::FromNewer if is_plain => Head::FromNewer,
+            _ => Head::Other,
+        }
+    }
 }
 
 /// The bits of an age that is less than that of the newer baseline.
@@ -136,8 +185,28 @@ fn jump_age_bits(newer_age: u32) -> u32 {
 }
 
 impl Change {
-    #[inline]
-    pub fn write(self, codes: &Codes, past: Past, newer_age: u32, run: &mut impl Run) {
+    /// Writes what the first codes of the object say, and returns how the head does where there is a usual form.
+    #[inline(always)]
+    pub fn write(
+        &self,
+        codes: &Codes,
+        past: Past,
+        usual: Option<&Usual>,
+        newer_age: u32,
+        run: &mut impl Run,
+    ) -> Option<Head> {
+        let head = usual.map(|usual| (usual, usual.head(self)));
+        match head {
+            Some((_, Head::Usual)) => return Some(Head::Usual),
+            Some((usual, Head::FromNewer)) => {
+                run.put_code(codes.head().code_at(usual.expected.first() + FROM_NEWER as i32));
+                return Some(Head::FromNewer);
+            }
+            Some((usual, Head::Other)) => {
+                run.put_code(codes.head().code_at(usual.expected.first() + OTHER_FORM as i32));
+            }
+            None => {}
+        }
         if let Some(age) = self.jump_age {
             run.put_code(codes.symbol().code(past.0, JUMPED));
             run.put(age.into(), jump_age_bits(newer_age));
@@ -145,10 +214,33 @@ impl Change {
         let combination = self.place as usize + PLACES.len() * self.turn as usize;
         let others = if self.others { COMBINATIONS } else { 0 };
         run.put_code(codes.symbol().code(past.0, combination + others));
+        head.map(|(_, head)| head)
+    }
+
+    /// Reads it, and the symbol of the first number of the position if the head is that.
+    #[inline]
+    pub fn read(
+        codes: &Codes,
+        past: Past,
+        usual: Option<&Usual>,
+        newer_age: u32,
+        reader: &mut BitReader<'_>,
+    ) -> Result<(Change, Option<usize>), ReadError> {
+        if let Some(usual) = usual {
+            let symbol = chain::read_symbol(codes.head(), usual.expected.first(), reader)?;
+            let change = Change { jump_age: None, place: usual.place, turn: usual.turn, others: false };
+            match symbol {
+                OTHER_FORM => {}
+                FROM_NEWER if usual.place == Place::FromNewer => return Err(ReadError::InvalidCode),
+                FROM_NEWER => return Ok((Change { place: Place::FromNewer, ..change }, None)),
+                symbol => return Ok((change, Some(symbol))),
+            }
+        }
+        Change::read_symbol(codes, past, newer_age, reader).map(|change| (change, None))
     }
 
     #[inline]
-    pub fn read(
+    fn read_symbol(
         codes: &Codes,
         past: Past,
         newer_age: u32,

@@ -22,7 +22,7 @@ use super::codes::{CODES, Codes, Group, TableError, put_gap, tables};
 use super::fields::Others;
 use super::prefix::Code;
 use super::run::Run;
-use super::{Baseline, Blobs, Pair, Shape, Transform};
+use super::{Baseline, Blobs, Pair, Shape, States, Transform};
 use crate::class::Class;
 
 /// How many symbols a table is taken to have seen before the recording.
@@ -91,11 +91,35 @@ impl Tally {
         jump_age: Option<u32>,
         blobs: &impl Blobs,
     ) {
+        let pair = Pair::new(newer.age, older.map(|older| older.age));
+        let states = States {
+            newer: newer.words,
+            older: older.map(|older| older.words),
+            oldest: None,
+            is_carried: false,
+        };
+        self.update_from(&pair, class, visible, current, &states, jump_age, blobs);
+    }
+
+    /// The same from whatever states there are: see [`Pair::encode_from`].
+    ///
+    /// # Panics
+    /// If any words are fewer than the class has.
+    #[allow(clippy::too_many_arguments, reason = "as encode")]
+    pub fn update_from(
+        &mut self,
+        pair: &Pair,
+        class: &Class,
+        visible: u64,
+        current: &[i32],
+        states: &States<'_>,
+        jump_age: Option<u32>,
+        blobs: &impl Blobs,
+    ) {
         let shape = Shape::of(class, visible);
-        let others = Others::new(class, shape.others, current, newer.words);
+        let others = Others::new(class, shape.others, current, states.newer);
         if shape.has_transform() {
-            let pair = Pair::new(newer.age, older.map(|older| older.age));
-            let known = pair.known(newer.words, older.map(|older| older.words));
+            let known = pair.known(states);
             let written =
                 shape.write::<Trace>(&known, current, jump_age, others.any_changed(), &self.numbered);
             let Some(Transform { symbol, position, rotation }) = written else { return };
@@ -112,6 +136,16 @@ impl Tally {
         let mut trace = Trace::default();
         put_gap(&self.numbered, gap, &mut trace);
         self.count(trace);
+    }
+
+    /// Adds what another one counted, with the same tables.
+    pub fn add(&mut self, other: &Tally) {
+        debug_assert_eq!(self.prior, other.prior, "choices differ where lengths do");
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+        self.plain_bits += other.plain_bits;
+        self.updates += other.updates;
     }
 
     /// How many objects were counted.

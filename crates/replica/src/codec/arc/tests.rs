@@ -88,7 +88,7 @@ fn computed<T: Number>(
     let off: [T; 3] = core::array::from_fn(|step| T::new(words[step]).minus(predicted[step]));
     let left = along.left_by_lead(off, unit);
     let restored = along.restored(left, unit);
-    (predicted.map(T::word), left.map(T::word), restored.map(T::word), arc.chord.word())
+    (predicted.map(T::word), left.map(T::word), restored.map(T::word), arc.dropped())
 }
 
 fn any_line() -> impl Strategy<Value = Line> {

@@ -41,7 +41,7 @@ fn bits(scenes: &[Scene], codes: &Codes) -> u64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     /// The counts and the plain bits make the length of what the encoder writes, with any tables.
     #[test]
