@@ -59,7 +59,7 @@ const SECTIONS: [(&str, &str); 7] = [
 ];
 
 /// All settings, in the order of the file.
-const FIELDS: [Field; 58] = [
+const FIELDS: [Field; 59] = [
     field(
         "server",
         "role",
