@@ -9,7 +9,9 @@
 use netloom_replica::client::ReplicaClient;
 use netloom_replica::codec::{Codes, SHIPPED};
 use netloom_scene::Source;
-use netloom_scene::generate::{crowd::Crowd, planet::Planet, rigid::Rigid, shooter::Shooter, walk::WalkScene};
+use netloom_scene::generate::{
+    crowd::Crowd, planet::Planet, rigid::Rigid, shooter::Shooter, walk::WalkScene,
+};
 use netloom_scene::replay::{Replay, ReplayConfig};
 use netloom_wire::Tick;
 use netloom_wire::hash::Fnv64;
@@ -56,11 +58,8 @@ fn scenes() -> Vec<Box<dyn Source>> {
 fn recorded(source: Box<dyn Source>, codes: &Codes) -> Value {
     let name = source.name().to_owned();
     let classes: Vec<Value> = source.classes().iter().map(described_class).collect();
-    let config = ReplayConfig {
-        ack_ticks: ACK_TICKS,
-        loss_percent: LOSS_PERCENT,
-        ..ReplayConfig::new(codes.clone())
-    };
+    let config =
+        ReplayConfig { ack_ticks: ACK_TICKS, loss_percent: LOSS_PERCENT, ..ReplayConfig::new(codes.clone()) };
     let mut replay = Replay::new(source, config).expect("valid settings");
     let mut ticks = Vec::new();
     for _ in 0..TICKS {

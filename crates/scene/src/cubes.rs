@@ -80,8 +80,11 @@ impl Frames {
         read.map_err(|source| SceneError::Io { offset: 0, source })?;
         let is_packed = start == XZ_MAGIC;
         let whole = std::io::Cursor::new(start).chain(reader);
-        let reader: Box<dyn Read> =
-            if is_packed { Box::new(lzma_rust2::XzReader::new_mem_limit(whole, true, UNPACKING_KIB_MAX)) } else { Box::new(whole) };
+        let reader: Box<dyn Read> = if is_packed {
+            Box::new(lzma_rust2::XzReader::new_mem_limit(whole, true, UNPACKING_KIB_MAX))
+        } else {
+            Box::new(whole)
+        };
         Ok(Frames { reader, bytes: vec![0; FRAME_BYTES], offset: 0 })
     }
 
