@@ -3,7 +3,7 @@
 Both sides hold the object's words at one or two earlier ticks. The bits say what changed, how it is predicted, and how
 far the prediction was off:
 
-    symbol | position | rotation | other fields
+    symbol, unless it is as usual | position | rotation | other fields
 
 Everything here is integers. `near` is the only rounding: to nearest, ties up.
 """
@@ -23,17 +23,23 @@ GROUPS = {
     "residual": (1, 18, 12),
     "run": (1, 17, 12),
     "mask": (1, 6, 12),
-    "symbol": (5, 71, 12),
-    "triple": (25, 142, 10),
-    "lead": (12, 16, 9),
-    "others": (11, 26, 9),
+    "symbol": (10, 71, 12),
+    "head": (60, 107, 11),
+    "place": (60, 105, 11),
+    "lead": (60, 105, 11),
+    "rest": (60, 105, 11),
 }
-GENERIC_ID = 0x794194CA
+GENERIC_ID = 0x342BD362
 WORD_MIN, WORD_MAX = -(2**31), 2**31 - 1
 JUMPED = 70
 OTHERS_FOLLOW = 35
 AGE_MAX = 1023
 POSITION_LIMIT = {0: 32767, 1: 2147483647, 2: 32767}
+
+# What differences are from: the first table of each kind, and how many bits less than the size its share has.
+ALONE, NEWER, LINE = (0, 0), (12, 1), (24, 3)
+ESCAPE, HEAD_FROM_NEWER, HEAD_OTHER = 104, 105, 106
+SIZE_MAX = 2**20
 
 SAME, PREDICTED, FROM_NEWER, FROM_LINE, PLACE_IN_FULL = range(5)
 FROM_NEWER_DROPPING, FROM_ARC, FROM_ARC_DROPPING, TURN_IN_FULL = 3, 4, 5, 6
@@ -44,23 +50,40 @@ class Codes:
 
     def __init__(self, data):
         self.name, layout, packed = self.header(data)
-        halves = [half for byte in packed for half in (byte & 15, byte >> 4)]
+        all_lengths = self.unpacked(packed)
         self.tables, at = {}, 0
-        count = sum(tables * symbols for tables, symbols, _ in GROUPS.values())
-        if len(packed) != (count + 1) // 2:
-            raise Refusal("Length")
-        self.id = fnv1a_32(layout + packed)
+        self.id = fnv1a_32(layout + bytes(all_lengths))
         if self.id.to_bytes(4, "little") != data[14 + len(self.name) - 4 : 14 + len(self.name)]:
             raise Refusal("Id")
-        if any(halves[count:]):
-            raise Refusal("Padding")
         for name, (tables, symbols, bits_max) in GROUPS.items():
             self.tables[name] = []
             for _ in range(tables):
-                lengths, at = halves[at : at + symbols], at + symbols
+                lengths, at = all_lengths[at : at + symbols], at + symbols
                 if max(lengths) > bits_max:
                     raise Refusal("CodeLength")
                 self.tables[name].append(CodeTable(lengths))
+
+    @staticmethod
+    def unpacked(packed):
+        """Half bytes, of which a zero and n say that the length before it comes n + 2 times more."""
+        halves = iter([half for byte in packed for half in (byte & 15, byte >> 4)])
+        count = sum(tables * symbols for tables, symbols, _ in GROUPS.values())
+        lengths = []
+        while len(lengths) < count:
+            half = next(halves, None)
+            if half == 0 and lengths:
+                repeats = next(halves, None)
+                lengths += [lengths[-1]] * (count if repeats is None else repeats + 2)
+            elif half is not None:
+                lengths.append(half)
+            if half is None or len(lengths) > count:
+                raise Refusal("Length")
+        rest = list(halves)
+        if len(rest) > 1:
+            raise Refusal("Length")
+        if any(rest):
+            raise Refusal("Padding")
+        return lengths
 
     @staticmethod
     def header(data):
@@ -85,6 +108,8 @@ class Codes:
         )
         if layout != fnv1a_32(described).to_bytes(4, "little"):
             raise Refusal("Layout")
+        if len(data) < end + 8:
+            raise Refusal("Length")
         return name, layout, data[end + 8 :]
 
     @property
@@ -124,10 +149,6 @@ class Line:
         return (self.ahead << count) // self.behind
 
     @property
-    def squares(self):
-        return bits_for((2**14 * self.ahead**2) // self.behind**2 + 1) - 15
-
-    @property
     def inwards(self):
         return 128 * self.ahead * (self.ahead + self.behind) // self.behind**2
 
@@ -146,36 +167,86 @@ def line_between(newer_age, older_age):
     return Line(newer_age, behind) if usable else None
 
 
-def read_triple(codes, bits, level, from_line=False):
-    """Three differences (section 46.3); `level` is None if nothing is expected."""
-    table = 24 if level is None else min(level, 11) + (12 if from_line else 0)
-    symbol = codes.read("triple", table, bits)
-    if symbol < 64:
-        return [signed(symbol >> place, 2) for place in (0, 2, 4)]
-    if symbol == 141:
-        count, mask = bits.unsigned(5) + 1, 7
-    else:
-        count, mask = 3 + (symbol - 64) // 7, 1 + (symbol - 64) % 7
-    return [bits.signed(count) if mask >> axis & 1 else 0 for axis in range(3)]
+@dataclass
+class Expected:
+    """What is expected of three differences (section 46.3)."""
+
+    kind: tuple
+    size: int
+
+    def __post_init__(self):
+        self.size = min(self.size, SIZE_MAX)
+        self.share = self.size >> self.kind[1]
+
+    def table(self, size):
+        return self.kind[0] + min(bits_for(size), 11)
+
+    def first(self):
+        return self.table(self.size)
+
+    def second(self, first):
+        return self.table(min(fold(first), SIZE_MAX) + self.share)
+
+    def third(self, first, second):
+        sizes = [min(fold(number), SIZE_MAX) for number in (first, second)]
+        return self.table(sum(sizes) // 2 + self.share - self.share // 4)
 
 
-def read_position(codes, bits, place, profile, newer, older, line):
-    """Section 46.4; `newer` and `older` are four words each."""
+def read_number(symbol, bits):
+    """The number that a symbol begins."""
+    if symbol > ESCAPE:
+        raise Refusal("InvalidCode")
+    if symbol == ESCAPE:
+        return bits.signed(bits.unsigned(5) + 1)
+    index, count = symbol // 2, max(symbol // 8 - 1, 0)
+    folded = index if index < 8 else ((4 + index % 4) << count) + bits.unsigned(count)
+    return -1 - folded if symbol % 2 else folded
+
+
+def read_chain(codes, bits, groups, expected, symbol=None):
+    """Three differences (section 46.3); the symbol of the first one if it has been read."""
+    firsts, nexts = groups
+    if symbol is None:
+        symbol = codes.read(firsts, expected.first(), bits)
+    first = read_number(symbol, bits)
+    second = read_number(codes.read(nexts, expected.second(first), bits), bits)
+    third = read_number(codes.read(nexts, expected.third(first, second), bits), bits)
+    return [first, second, third]
+
+
+@dataclass
+class Course:
+    """Where a position goes (section 46.4): the newer one, and what it makes along the line if there is one."""
+
+    newer: list
+    steps: list | None
+
+    def expected(self, from_line):
+        if self.steps is None:
+            return Expected(ALONE, 0)
+        return Expected(LINE if from_line else NEWER, max(fold(step) for step in self.steps))
+
+
+def course_of(profile, newer, older, line):
+    """None if nothing is predicted from the newer position."""
     if profile == NONE or newer[3]:
+        return None
+    if line is None or older is None or older[3]:
+        return Course(newer[:3], None)
+    rises = [cut(a - b) for a, b in zip(newer[:3], older[:3])]
+    return Course(newer[:3], [cut((rise * line.ratio(11) + 1024) // 2048) for rise in rises])
+
+
+def read_position(codes, bits, place, profile, course, symbol):
+    """Section 46.4."""
+    from_line = place != FROM_NEWER
+    if course is None or (from_line and course.steps is None):
         raise Refusal("InvalidCode")
-    if older is None or older[3]:
-        line = None
-    level, predicted = None, None
-    if line:
-        rises = [cut(a - b) for a, b in zip(newer[:3], older[:3])]
-        steps = [cut((rise * line.ratio(11) + 1024) // 2048) for rise in rises]
-        level = max(bits_for(fold(step)) for step in steps)
-        predicted = [cut(a + step) for a, step in zip(newer[:3], steps)]
-    if place != FROM_NEWER and predicted is None:
-        raise Refusal("InvalidCode")
-    base = newer[:3] if place == FROM_NEWER else predicted
-    differences = [0, 0, 0] if place == PREDICTED else read_triple(codes, bits, level, place == FROM_LINE)
-    words = [cut(a + b) for a, b in zip(base, differences)]
+    differences = [0, 0, 0]
+    if place != PREDICTED:
+        differences = read_chain(codes, bits, ("place", "place"), course.expected(from_line), symbol)
+    steps = course.steps if from_line else [0, 0, 0]
+    words = [cut(a + b + c) for a, b, c in zip(course.newer, steps, differences)]
     if any(abs(word) > POSITION_LIMIT[profile] for word in words):
         raise Refusal("OutOfRange")
     return [*words, 0]
@@ -214,7 +285,7 @@ def steps_of(quaternion, dropped):
 
 
 def follow_arc(newer, older, line, unit):
-    """The predicted quaternion, and the level of the turn."""
+    """The predicted quaternion."""
     if sum(a * b for a, b in zip(newer, older)) < 0:
         older = [-step for step in older]
     rise = [a - b for a, b in zip(newer, older)]
@@ -222,12 +293,11 @@ def follow_arc(newer, older, line, unit):
     bend = min(near(near(chord, unit.chord_cut) * unit.chord_factor, 8), line.bend_max)
     inner = near(line.inwards * bend, 21 - unit.weight)
     outer = line.ratio(unit.weight) - near(line.backwards * bend, 21 - unit.weight)
-    predicted = [a + near(step * outer - a * inner, unit.weight) for a, step in zip(newer, rise)]
-    return predicted, max(bits_for(chord) + line.squares + 2, 0) // 2
+    return [a + near(step * outer - a * inner, unit.weight) for a, step in zip(newer, rise)]
 
 
-def read_by_lead(codes, bits, level, newer, predicted, unit):
-    """Differences of three steps of which the lead says most."""
+def restore(differences, newer, predicted, unit):
+    """The differences of three steps, of which the lead and what it leaves were said."""
     ways = [ahead - now for ahead, now in zip(predicted, newer)]
     sizes = [abs(way) for way in ways]
     lead = sizes.index(max(sizes))
@@ -235,21 +305,12 @@ def read_by_lead(codes, bits, level, newer, predicted, unit):
     size = max(sizes[lead], 1)
     reciprocal = (2 ** (unit.reciprocal + 1) + size) // (2 * size)
     reciprocal = -reciprocal if ways[lead] < 0 else reciprocal
-    symbol = codes.read("lead", min(level, 11), bits)
-    count = max(symbol - 1, 0)
-    value = bits.unsigned(count)
-    led = [0, -1][symbol] if symbol < 2 else value if value >> (count - 1) else value - (1 << count)
-    symbol = codes.read("others", min(count, 10), bits)
-    if symbol < 16:
-        left = [signed(symbol, 2), signed(symbol >> 2, 2)]
-    else:
-        left = [bits.signed(symbol - 13) for _ in range(2)]
-    differences = [0, 0, 0]
-    differences[lead] = led
+    led, *left = differences
+    restored = [led] * 3
     for place, rest in zip(others, left):
-        slope = near(ways[place] * reciprocal, unit.reciprocal - unit.slope)
-        differences[place] = rest + near(led * slope, unit.slope)
-    return differences
+        slope = near(3 * near(ways[place] * reciprocal, unit.reciprocal - unit.slope), 2)
+        restored[place] = rest + near(led * slope, unit.slope)
+    return restored
 
 
 def read_rotation(codes, bits, turn, profile, newer, older, line):
@@ -257,21 +318,30 @@ def read_rotation(codes, bits, turn, profile, newer, older, line):
     if profile == NONE:
         raise Refusal("InvalidCode")
     unit = FIFTEEN if profile == 1 else TEN
-    dropped = bits.unsigned(2) if turn in (FROM_NEWER_DROPPING, FROM_ARC_DROPPING) else newer[0]
-    quaternion, level, predicted = whole_quaternion(newer, unit), None, None
+    from_newer = turn in (FROM_NEWER, FROM_NEWER_DROPPING)
+    if not from_newer and line is None:
+        raise Refusal("InvalidCode")
+    quaternion, predicted = whole_quaternion(newer, unit), None
     if line:
-        predicted, level = follow_arc(quaternion, whole_quaternion(older, unit), line, unit)
+        predicted = follow_arc(quaternion, whole_quaternion(older, unit), line, unit)
+    if turn in (FROM_NEWER_DROPPING, FROM_ARC_DROPPING):
+        dropped = bits.unsigned(2)
+    elif from_newer:
+        dropped = newer[0]
+    else:
+        sizes = [abs(step) for step in predicted]
+        dropped = sizes.index(max(sizes))
     flips = (predicted or quaternion)[dropped] < 0
     turned = lambda components: [-step if flips else step for step in steps_of(components, dropped)]
-    if turn in (FROM_NEWER, FROM_NEWER_DROPPING):
-        base, differences = turned(quaternion), read_triple(codes, bits, level)
-    elif predicted is None:
-        raise Refusal("InvalidCode")
-    else:
-        base, differences = turned(predicted), [0, 0, 0]
-        if turn != PREDICTED:
-            differences = read_by_lead(codes, bits, level, turned(quaternion), base, unit)
-    steps = [a + b for a, b in zip(base, differences)]
+    now, ahead = turned(quaternion), turned(predicted or quaternion)
+    differences = [0, 0, 0]
+    if turn != PREDICTED:
+        size = max(abs(a - b) for a, b in zip(ahead, now))
+        expected = Expected(ALONE, 0) if line is None else Expected(NEWER if from_newer else LINE, size)
+        differences = read_chain(codes, bits, ("lead", "rest"), expected)
+        if not from_newer:
+            differences = restore(differences, now, ahead, unit)
+    steps = [a + b for a, b in zip(now if from_newer else ahead, differences)]
     if any(abs(step) > unit.half for step in steps) or sum(step * step for step in steps) > unit.one:
         raise Refusal("InvalidRotation")
     return [dropped, *steps]
@@ -296,12 +366,18 @@ def read_other(codes, bits, field, words):
     return field_words(field, read_value(BitForm(bits), field)), None
 
 
-def read_symbol(codes, bits, layout, newer_age, newer, older):
-    """How long ago the object jumped, the place, the turn, and whether other fields follow (section 46.2)."""
-    table = 0
-    if older is not None:
-        differs = lambda field: newer[field.words] != older[field.words]
-        table = 1 + sum(weight for weight, field in zip((1, 2), layout) if field and differs(field))
+@dataclass
+class Form:
+    """What changed and how it is said (section 46.2)."""
+
+    jump_age: int | None
+    place: int
+    turn: int
+    others: bool
+    symbol: int | None = None  # that of the first number of the position, if the head was it
+
+
+def read_symbol(codes, bits, table, newer_age):
     symbol = codes.read("symbol", table, bits)
     jump_age = None
     if symbol == JUMPED:
@@ -311,7 +387,28 @@ def read_symbol(codes, bits, layout, newer_age, newer, older):
         symbol = codes.read("symbol", table, bits)
     if symbol >= JUMPED:
         raise Refusal("InvalidCode")
-    return jump_age, symbol % OTHERS_FOLLOW % 5, symbol % OTHERS_FOLLOW // 5, symbol >= OTHERS_FOLLOW
+    combination = symbol % OTHERS_FOLLOW
+    return Form(jump_age, combination % 5, combination // 5, symbol >= OTHERS_FOLLOW)
+
+
+def read_form(codes, bits, layout, profile, newer_age, known, course):
+    newer, older = known
+    differs = lambda field: older is not None and field is not None and newer[field.words] != older[field.words]
+    moved, turned = (differs(field) for field in layout)
+    has_line = course is not None and course.steps is not None
+    if course is not None and (moved or not has_line):
+        turn = SAME
+        if layout[1] is not None and profile != NONE:
+            turn = FROM_NEWER if older is None else FROM_ARC if turned else SAME
+        symbol = codes.read("head", course.expected(has_line).first(), bits)
+        if symbol == HEAD_FROM_NEWER and not has_line:
+            raise Refusal("InvalidCode")
+        if symbol == HEAD_FROM_NEWER:
+            return Form(None, FROM_NEWER, turn, False)
+        if symbol != HEAD_OTHER:
+            return Form(None, FROM_LINE if has_line else FROM_NEWER, turn, False, symbol)
+    table = 0 if older is None else 1 + moved + 2 * turned
+    return read_symbol(codes, bits, table, newer_age)
 
 
 def read_update(codes, bits, class_, profile, audience, newer, older):
@@ -328,26 +425,29 @@ def read_update(codes, bits, class_, profile, audience, newer, older):
     if older is not None:
         line = line_between(newer[0], older[0])
         older_words = older[1] if line else None
-    jump_age, others_follow = None, bool(others)
+    form = Form(None, SAME, SAME, bool(others))
     if position or rotation:
+        before = lambda field: older_words[field.words] if older_words is not None else None
+        course = None
+        if position:
+            course = course_of(profile, newer[1][position.words], before(position), line)
         known = (newer[1], older_words)
-        layout = (position, rotation)
-        jump_age, place, turn, others_follow = read_symbol(codes, bits, layout, newer[0], *known)
-        if others_follow and not others:
+        form = read_form(codes, bits, (position, rotation), profile, newer[0], known, course)
+        if form.others and not others:
             raise Refusal("InvalidCode")
-        for field, said, in_full, read in (
-            (position, place, PLACE_IN_FULL, read_position),
-            (rotation, turn, TURN_IN_FULL, read_rotation),
-        ):
+        for field, said, in_full in ((position, form.place, PLACE_IN_FULL), (rotation, form.turn, TURN_IN_FULL)):
             if said == SAME:
                 continue
             if field is None:
                 raise Refusal("InvalidCode")
             if said == in_full:
                 words[field.words] = field_words(field.schema, read_value(BitForm(bits), field.schema))
+            elif field is position:
+                words[field.words] = read_position(codes, bits, said, profile, course, form.symbol)
             else:
-                before = older_words[field.words] if older_words is not None else None
-                words[field.words] = read(codes, bits, said, profile, newer[1][field.words], before, line)
+                now = newer[1][field.words]
+                words[field.words] = read_rotation(codes, bits, said, profile, now, before(field), line)
+    jump_age, others_follow = form.jump_age, form.others
     contents = {}
     if others_follow:
         mask = read_changed_mask(bits, codes.wire["mask"], len(others))

@@ -57,8 +57,8 @@ test("the generic set is that of the vectors", () => {
 });
 
 check("replica_codes", (_given, bytes) => {
-  const { name, id, residual, run, mask, symbol, triple, lead, others } = new Codes(bytes);
-  const groups = { residual: [residual], run: [run], mask: [mask], symbol, triple, lead, others };
+  const { name, id, residual, run, mask, symbol, head, place, lead, rest } = new Codes(bytes);
+  const groups = { residual: [residual], run: [run], mask: [mask], symbol, head, place, lead, rest };
   const count = (/** @type {any[]} */ tables) => tables.reduce((sum, { lengths }) => sum + lengths.length, 0);
   const lengths = Object.fromEntries(Object.entries(groups).map(([group, tables]) => [group, count(tables)]));
   return { id, name, lengths };

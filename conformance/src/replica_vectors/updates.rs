@@ -418,29 +418,50 @@ impl Rng {
     }
 }
 
-/// One of the generic symbol tables.
-fn symbol_table(table: usize) -> CodeTable {
+/// One of the generic tables of a group.
+fn generic_table(name: &str, table: usize) -> CodeTable {
     let before =
-        GROUPS.iter().take_while(|group| group.name != "symbol").map(|group| group.codes()).sum::<usize>();
-    let symbols = GROUPS.iter().find(|group| group.name == "symbol").map_or(0, |group| group.symbols);
+        GROUPS.iter().take_while(|group| group.name != name).map(|group| group.codes()).sum::<usize>();
+    let symbols = GROUPS.iter().find(|group| group.name == name).map_or(0, |group| group.symbols);
     let first = before + symbols * table;
     CodeTable::from_lengths(&Codes::generic().lengths()[first..first + symbols]).expect("a complete code")
 }
 
-/// Bits that begin with symbols of a symbol table.
-fn symbols(table: usize, symbols: &[u8], rest: &[(u64, u32)]) -> Vec<u8> {
-    let table = symbol_table(table);
+/// What says in a head that the form is the one from the newer state, and any other one.
+const HEAD_FROM_NEWER: u8 = 105;
+const HEAD_OTHER: u8 = 106;
+/// The head tables of an object with one state, and of one that moves by 30,000 along a line.
+const ALONE: usize = 0;
+const FAST: usize = 24 + 11;
+
+/// Bits that begin with a symbol of a head, and then those of a symbol table.
+fn after_head(head: usize, symbol: u8, table: usize, symbols: &[u8], rest: &[(u64, u32)]) -> Vec<u8> {
     let mut bytes = [0; 64];
     let mut writer = BitWriter::new(&mut bytes);
-    symbols.iter().for_each(|symbol| table.write(*symbol, &mut writer));
+    generic_table("head", head).write(symbol, &mut writer);
+    put_symbols(table, symbols, rest, &mut writer);
+    let length = writer.finish().expect("a few bits");
+    bytes[..length].to_vec()
+}
+
+fn put_symbols(table: usize, symbols: &[u8], rest: &[(u64, u32)], writer: &mut BitWriter<'_>) {
+    let table = generic_table("symbol", table);
+    symbols.iter().for_each(|symbol| table.write(*symbol, writer));
     rest.iter().for_each(|(bits, length)| writer.write_bits(*bits, *length));
+}
+
+/// Bits that begin with symbols of a symbol table.
+fn symbols(table: usize, symbols: &[u8], rest: &[(u64, u32)]) -> Vec<u8> {
+    let mut bytes = [0; 64];
+    let mut writer = BitWriter::new(&mut bytes);
+    put_symbols(table, symbols, rest, &mut writer);
     let length = writer.finish().expect("a few bits");
     bytes[..length].to_vec()
 }
 
 /// A jump, its age in one bit, and a jump again.
 fn jumped_twice() -> Vec<u8> {
-    let table = symbol_table(1);
+    let table = generic_table("symbol", 1);
     let mut bytes = [0; 64];
     let mut writer = BitWriter::new(&mut bytes);
     table.write(70, &mut writer);
@@ -466,26 +487,28 @@ fn refusals() -> Vec<Value> {
         far.jump_age = Some(1);
         far.encoded()
     };
+    let beside = |numbers: &[u8], rest: &[(u64, u32)]| after_head(ALONE, HEAD_OTHER, 0, numbers, rest);
     let mut trailing = crate_.encoded();
     trailing.push(0);
     let long = whole(&crate_);
     let rotation = |code: u64| symbols(1, &[turn(6)], &[(0, 2), (code, 15), (code, 15), (code, 15)]);
     vec![
         crate_.bad("jumped twice", &jumped_twice()),
-        alone.bad("jumped as long ago as the state", &symbols(0, &[70], &[(3, 2), (0, 16)])),
+        alone.bad("jumped as long ago as the state", &beside(&[70], &[(3, 2), (0, 16)])),
+        alone.bad("the usual form, said as another", &after_head(ALONE, HEAD_FROM_NEWER, 0, &[], &[(0, 64)])),
         crate_.bad("other fields where there are none", &symbols(1, &[others], &[])),
         crate_.bad("a turn without rotation", &symbols(1, &[turn(1)], &[])),
         turret.bad("a place without position", &symbols(1, &[place(2)], &[(0, 64)])),
-        alone.bad("a line through one state", &symbols(0, &[place(1)], &[])),
-        alone.bad("differences from a line through one state", &symbols(0, &[place(3)], &[(0, 64)])),
+        alone.bad("a line through one state", &beside(&[place(1)], &[])),
+        alone.bad("differences from a line through one state", &beside(&[place(3)], &[(0, 64)])),
         was_raw.bad("differences from a raw position", &symbols(2, &[place(2)], &[(0, 64)])),
-        older_raw.bad("a line from a raw position", &symbols(2, &[place(1)], &[])),
+        older_raw.bad("a line from a raw position", &after_head(ALONE, HEAD_OTHER, 2, &[place(1)], &[])),
         singles.bad("differences from singles", &symbols(1, &[place(2)], &[(0, 64)])),
         turret
             .clone()
             .aged(3, None)
             .bad("an arc through one state", &symbols(0, &[turn(5)], &[(1, 2), (0, 62)])),
-        fast.bad("a line that leaves the range", &symbols(2, &[place(1)], &[])),
+        fast.bad("a line that leaves the range", &after_head(FAST, HEAD_OTHER, 2, &[place(1)], &[])),
         turret.bad("a rotation in full with steps that are none", &rotation(0x7fff)),
         turret.bad("a rotation in full that is longer than one", &rotation(0x7ffe)),
         crate_.bad("cut off", &long[..long.len() - 1]),

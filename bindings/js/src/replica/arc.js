@@ -7,8 +7,6 @@
  * way leads, and its difference corrects what is expected of the other two.
  */
 
-import { bitsFor } from "../wire/bits.js";
-
 /** @typedef {import("./line.js").Line} Line */
 /** @typedef {import("../wire/rotation.js").RotationWidth} RotationWidth */
 
@@ -61,8 +59,6 @@ export class Arc {
     /** The three steps of the newer rotation, and those predicted, after `drop`. */
     this.from = new Float64Array(3);
     this.to = new Float64Array(3);
-    /** How large differences are expected to be, in bits; −1 without a line. */
-    this.level = -1;
     this.unit = UNIT_10;
   }
 
@@ -79,7 +75,6 @@ export class Arc {
     const { newer, older, predicted } = this;
     putWhole(width, words, newerAt, newer);
     if (line === null) {
-      this.level = -1;
       predicted.set(newer);
       return;
     }
@@ -101,7 +96,15 @@ export class Arc {
     for (let part = 0; part < 4; part++) {
       predicted[part] = newer[part] + near(predicted[part] * outer - newer[part] * inner, weightScale);
     }
-    this.level = Math.max(bitsFor(chord) + line.squares + 2, 0) >> 1;
+  }
+
+  /** The component that is expected to be dropped: the largest of those predicted, of equals the first. */
+  get dropped() {
+    let dropped = 0;
+    for (let part = 1; part < 4; part++) {
+      if (Math.abs(this.predicted[part]) > Math.abs(this.predicted[dropped])) dropped = part;
+    }
+    return dropped;
   }
 
   /**
@@ -117,17 +120,30 @@ export class Arc {
     }
   }
 
+  /** The step with the longest way ahead, of equals the first. */
+  get #leader() {
+    const { from, to } = this;
+    let leader = 0;
+    for (let step = 1; step < 3; step++) {
+      if (Math.abs(to[step] - from[step]) > Math.abs(to[leader] - from[leader])) leader = step;
+    }
+    return leader;
+  }
+
+  /** How long the way of the lead is. */
+  get size() {
+    const leader = this.#leader;
+    return Math.abs(this.to[leader] - this.from[leader]);
+  }
+
   /**
    * Adds to the predicted steps the difference of the lead, and what it leaves of the others.
-   * @param {number} lead
-   * @param {number} second
-   * @param {number} third
+   * @param {Int32Array} differences
    */
-  correct(lead, second, third) {
+  correct([lead, second, third]) {
     const { from, to, unit } = this;
     const way = (/** @type {number} */ step) => to[step] - from[step];
-    let leader = 0;
-    for (let step = 1; step < 3; step++) if (Math.abs(way(step)) > Math.abs(way(leader))) leader = step;
+    const leader = this.#leader;
     // What is kept when the leader is dropped: the other two, in order.
     const [secondStep, thirdStep] = KEPT[leader];
     const ahead = way(leader);
@@ -135,7 +151,8 @@ export class Arc {
     const rounded = Math.floor((2 * unit.reciprocal + size) / (2 * size));
     const reciprocal = ahead < 0 ? -rounded : rounded;
     const follow = (/** @type {number} */ step) => {
-      return near(lead * near(way(step) * reciprocal, unit.slopeFrom), unit.slopeScale);
+      const slope = near(3 * near(way(step) * reciprocal, unit.slopeFrom), 1 / 4);
+      return near(lead * slope, unit.slopeScale);
     };
     const [secondFollows, thirdFollows] = [follow(secondStep), follow(thirdStep)];
     to[leader] += lead;

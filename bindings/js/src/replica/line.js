@@ -3,8 +3,6 @@
  * once for all objects of a snapshot that have both.
  */
 
-import { bitsFor } from "../wire/bits.js";
-
 const AGE_MAX = 1023;
 const AHEAD_MAX = 4;
 
@@ -13,7 +11,6 @@ const AHEAD_MAX = 4;
  * @property {number} ratio how much further it is to the present than from the older to the newer, in 2048ths
  * @property {number} ratio10 the same in 1024ths
  * @property {number} ratio13 the same in 8192ths
- * @property {number} squares bits of its square
  * @property {number} inwards
  * @property {number} backwards
  * @property {number} bendMax
@@ -32,7 +29,6 @@ export function lineBetween(newerAge, olderAge) {
     ratio: ratio(11),
     ratio10: ratio(10),
     ratio13: ratio(13),
-    squares: bitsFor(Math.floor((16384 * p * p) / (h * h)) + 1) - 15,
     inwards: Math.floor((128 * p * (p + h)) / (h * h)),
     backwards: Math.floor((128 * p * (p * p - h * h)) / (3 * h * h * h)),
     bendMax: p <= h ? 16384 : Math.floor((16384 * h * h) / (p * p)),

@@ -2,7 +2,7 @@
  * What changed of one object (section 46 of the standard).
  *
  * Both ends hold the same one or two earlier states of the object. One symbol says what changed and how it is
- * predicted; the differences from the prediction follow, then the other fields. How long an update is follows
+ * predicted, unless it is as usual; the differences from the prediction follow, then the other fields. How long an update is follows
  * from the object's own states: a reader that has not got them cannot find the next one.
  */
 
@@ -12,6 +12,7 @@ import { WireError } from "../wire/error.js";
 import { hasWords } from "../wire/quantize.js";
 import { readContentBits, readRotationBits, readTripleBits, readValueBits } from "../wire/value.js";
 import { Arc } from "./arc.js";
+import { ALONE, Chain, HEAD_FROM_NEWER, HEAD_OTHER, LINE, NEWER } from "./chain.js";
 import { WORDS_MAX } from "./class.js";
 
 /** @typedef {import("../wire/bits.js").BitReader} BitReader */
@@ -27,16 +28,18 @@ const JUMPED = 70;
 
 const PLACE_PREDICTED = 1;
 const PLACE_FROM_NEWER = 2;
+const PLACE_FROM_LINE = 3;
 const PLACE_IN_FULL = 4;
+const TURN_SAME = 0;
 const TURN_PREDICTED = 1;
+const TURN_FROM_NEWER = 2;
 const TURN_FROM_NEWER_DROPPING = 3;
+const TURN_FROM_ARC = 4;
 const TURN_FROM_ARC_DROPPING = 5;
 const TURN_IN_FULL = 6;
 
-const UNEXPECTED = 24;
-const LEVEL_MAX = 11;
-const LINE_TABLES = 12;
-const OTHERS_TABLE_MAX = 10;
+/** The form needs no first number, or it has not been read. */
+const NO_NUMBER = -1;
 
 /** Reads updates under one set of codes. What it found is in its fields until the next one. */
 export class UpdateReader {
@@ -50,8 +53,15 @@ export class UpdateReader {
     /** The fields whose contents changed, and those. */
     this.contentFields = /** @type {number[]} */ ([]);
     this.contents = /** @type {Uint8Array[]} */ ([]);
-    this.differences = new Int32Array(3);
+    this.chain = new Chain();
+    /** What the position makes from the newer baseline to the end of the line, and how large that is. */
     this.steps = new Int32Array(3);
+    this.stepSize = 0;
+    /** The form of the update, and the symbol of the first number of its position if the head was that. */
+    this.place = 0;
+    this.turn = 0;
+    this.hasOthers = false;
+    this.firstNumber = NO_NUMBER;
     this.changed = new Uint8Array(64);
     this.arc = new Arc();
   }
@@ -76,28 +86,92 @@ export class UpdateReader {
       if (others.length > 0) this.#readOthers(others, reader);
       return;
     }
-    let past = 0;
-    if (line !== null) {
-      const hasMoved =
-        position !== null && differs(states, newerAt + position.first, olderAt + position.first);
-      const hasTurned =
-        rotation !== null && differs(states, newerAt + rotation.first, olderAt + rotation.first);
-      past = 1 + (hasMoved ? 1 : 0) + (hasTurned ? 2 : 0);
-    }
-    const symbol = this.#readSymbol(this.codes.symbol[past], newerAge, reader);
-    const combination = symbol % COMBINATIONS;
-    const place = combination % PLACES;
-    const turn = (combination - place) / PLACES;
-    if (symbol >= COMBINATIONS && others.length === 0) throw new WireError("InvalidCode");
+    const hasPosition = position !== null && position.form !== null && hasWords(position.form);
+    const isKnown = hasPosition && states[newerAt + position.first + 3] === 0;
+    const hasLine = isKnown && line !== null && states[olderAt + position.first + 3] === 0;
+    if (hasLine) this.#step(states, newerAt + position.first, olderAt + position.first, line);
+    this.#readForm(shape, states, newerAt, newerAge, olderAt, line, isKnown, hasLine, reader);
+    const { place, turn } = this;
+    if (this.hasOthers && others.length === 0) throw new WireError("InvalidCode");
     if (place !== 0) {
       if (position === null) throw new WireError("InvalidCode");
-      this.#readPosition(position, place, states, newerAt, olderAt, line, reader);
+      this.#readPosition(position, states, newerAt, isKnown, hasLine, reader);
     }
     if (turn !== 0) {
       if (rotation === null) throw new WireError("InvalidCode");
       this.#readRotation(rotation, turn, states, newerAt, olderAt, line, reader);
     }
-    if (symbol >= COMBINATIONS) this.#readOthers(others, reader);
+    if (this.hasOthers) this.#readOthers(others, reader);
+  }
+
+  /**
+   * Goes on along the line through two positions.
+   * @param {Int32Array} states
+   * @param {number} newer
+   * @param {number} older
+   * @param {Line} line
+   */
+  #step(states, newer, older, line) {
+    let folds = 0;
+    for (let axis = 0; axis < 3; axis++) {
+      const rise = (states[newer + axis] - states[older + axis]) | 0;
+      const step = Math.floor((rise * line.ratio + 1024) / 2048) | 0;
+      folds |= step ^ (step >> 31);
+      this.steps[axis] = step;
+    }
+    this.stepSize = folds;
+  }
+
+  /**
+   * What changed and how it is said (section 46.2).
+   * @param {Shape} shape
+   * @param {Int32Array} states
+   * @param {number} newerAt
+   * @param {number} newerAge
+   * @param {number} olderAt
+   * @param {Line | null} line
+   * @param {boolean} isKnown whether the newer position has words
+   * @param {boolean} hasLine whether the older one has, too
+   * @param {BitReader} reader
+   */
+  #readForm({ position, rotation }, states, newerAt, newerAge, olderAt, line, isKnown, hasLine, reader) {
+    const moves = (/** @type {PlacedField | null} */ field) =>
+      line !== null && field !== null && differs(states, newerAt + field.first, olderAt + field.first);
+    const [hasMoved, hasTurned] = [moves(position), moves(rotation)];
+    this.firstNumber = NO_NUMBER;
+    this.hasOthers = false;
+    if (isKnown && (hasMoved || !hasLine)) {
+      const isTurning = rotation !== null && rotation.width !== null;
+      const turn = line === null ? TURN_FROM_NEWER : hasTurned ? TURN_FROM_ARC : TURN_SAME;
+      this.place = hasLine ? PLACE_FROM_LINE : PLACE_FROM_NEWER;
+      this.turn = isTurning ? turn : TURN_SAME;
+      this.#expectPlace(hasLine);
+      const symbol = this.codes.head[this.chain.first].read(reader);
+      if (symbol === HEAD_FROM_NEWER) {
+        if (!hasLine) throw new WireError("InvalidCode");
+        this.place = PLACE_FROM_NEWER;
+        return;
+      }
+      if (symbol !== HEAD_OTHER) {
+        this.firstNumber = symbol;
+        return;
+      }
+    }
+    const past = line === null ? 0 : 1 + (hasMoved ? 1 : 0) + (hasTurned ? 2 : 0);
+    const symbol = this.#readSymbol(this.codes.symbol[past], newerAge, reader);
+    const combination = symbol % COMBINATIONS;
+    this.place = combination % PLACES;
+    this.turn = (combination - this.place) / PLACES;
+    this.hasOthers = symbol >= COMBINATIONS;
+  }
+
+  /**
+   * Says what is expected of the differences of a position.
+   * @param {boolean} hasLine
+   */
+  #expectPlace(hasLine) {
+    if (hasLine) this.chain.expect(this.place === PLACE_FROM_LINE ? LINE : NEWER, this.stepSize);
+    else this.chain.expect(ALONE, 0);
   }
 
   /**
@@ -118,43 +192,26 @@ export class UpdateReader {
 
   /**
    * @param {PlacedField} field
-   * @param {number} place
    * @param {Int32Array} states
    * @param {number} newerAt
-   * @param {number} olderAt
-   * @param {Line | null} line
+   * @param {boolean} isKnown
+   * @param {boolean} hasLine
    * @param {BitReader} reader
    */
-  #readPosition(field, place, states, newerAt, olderAt, line, reader) {
+  #readPosition(field, states, newerAt, isKnown, hasLine, reader) {
     const form = /** @type {import("../wire/quantize.js").TripleForm} */ (field.form);
-    const { words, differences, steps } = this;
+    const { words, chain, steps, codes, place, firstNumber } = this;
     const { first } = field;
     if (place === PLACE_IN_FULL) return readTripleBits(form, reader, words, first);
-    const newer = newerAt + first;
-    const older = olderAt + first;
-    const hasLine = line !== null && states[older + 3] === 0;
     const isFromLine = place !== PLACE_FROM_NEWER;
-    if (!hasWords(form) || states[newer + 3] !== 0 || (isFromLine && !hasLine)) {
-      throw new WireError("InvalidCode");
-    }
-    let folds = 0;
+    if (!isKnown || (isFromLine && !hasLine)) throw new WireError("InvalidCode");
+    this.#expectPlace(hasLine);
+    if (firstNumber !== NO_NUMBER) chain.readAfter(firstNumber, codes.place, reader);
+    else if (place === PLACE_PREDICTED) chain.numbers.fill(0);
+    else chain.read(codes.place, codes.place, reader);
     for (let axis = 0; axis < 3; axis++) {
-      const rise = (states[newer + axis] - states[older + axis]) | 0;
-      const step = line === null ? 0 : Math.floor((rise * line.ratio + 1024) / 2048) | 0;
-      folds |= step ^ (step >> 31);
-      steps[axis] = isFromLine ? step : 0;
-    }
-    if (place === PLACE_PREDICTED) {
-      differences.fill(0);
-    } else {
-      const level = Math.min(bitsFor(folds), LEVEL_MAX);
-      this.#readTriple(
-        this.codes.triple[hasLine ? level + (isFromLine ? LINE_TABLES : 0) : UNEXPECTED],
-        reader,
-      );
-    }
-    for (let axis = 0; axis < 3; axis++) {
-      const word = (states[newer + axis] + steps[axis] + differences[axis]) | 0;
+      const step = isFromLine ? steps[axis] : 0;
+      const word = (states[newerAt + first + axis] + step + chain.numbers[axis]) | 0;
       if (word < form.min || word > form.max) throw new WireError("OutOfRange");
       words[first + axis] = word;
     }
@@ -172,20 +229,24 @@ export class UpdateReader {
    */
   #readRotation(field, turn, states, newerAt, olderAt, line, reader) {
     const { width, first } = field;
-    const { words, arc, differences } = this;
+    const { words, arc, chain, codes } = this;
     if (turn === TURN_IN_FULL) return readRotationBits(width, reader, words, first);
     const isFromNewer = turn > TURN_PREDICTED && turn <= TURN_FROM_NEWER_DROPPING;
     if (width === null || (!isFromNewer && line === null)) throw new WireError("InvalidCode");
-    const isNamed = turn === TURN_FROM_NEWER_DROPPING || turn === TURN_FROM_ARC_DROPPING;
-    const dropped = isNamed ? reader.bits(2) : states[newerAt + first];
     arc.trace(width, states, newerAt + first, olderAt + first, line);
+    const isNamed = turn === TURN_FROM_NEWER_DROPPING || turn === TURN_FROM_ARC_DROPPING;
+    const expected = isFromNewer ? states[newerAt + first] : arc.dropped;
+    const dropped = isNamed ? reader.bits(2) : expected;
     arc.drop(dropped);
-    const level = Math.min(arc.level, LEVEL_MAX);
+    if (turn !== TURN_PREDICTED) {
+      if (line === null) chain.expect(ALONE, 0);
+      else chain.expect(isFromNewer ? NEWER : LINE, arc.size);
+      chain.read(codes.lead, codes.rest, reader);
+    }
     if (isFromNewer) {
-      this.#readTriple(this.codes.triple[line === null ? UNEXPECTED : level], reader);
-      for (let step = 0; step < 3; step++) arc.to[step] = (arc.from[step] + differences[step]) | 0;
+      for (let step = 0; step < 3; step++) arc.to[step] = (arc.from[step] + chain.numbers[step]) | 0;
     } else if (turn !== TURN_PREDICTED) {
-      this.#readLead(level, reader);
+      arc.correct(chain.numbers);
     }
     let squares = 0;
     words[first] = dropped;
@@ -196,48 +257,6 @@ export class UpdateReader {
       words[first + 1 + step] = value;
     }
     if (squares > width.one) throw new WireError("InvalidRotation");
-  }
-
-  /**
-   * Reads the lead and what it leaves of the others (section 46.5), and corrects the arc by them.
-   * @param {number} level
-   * @param {BitReader} reader
-   */
-  #readLead(level, reader) {
-    const symbol = this.codes.lead[level].read(reader);
-    const bits = symbol < 2 ? 0 : symbol - 1;
-    let lead = symbol === 1 ? -1 : 0;
-    if (bits > 0) {
-      const value = reader.bits(bits);
-      lead = value >= 1 << (bits - 1) ? value : value - (1 << bits);
-    }
-    const rest = this.codes.others[Math.min(bits, OTHERS_TABLE_MAX)].read(reader);
-    if (rest < 16) {
-      this.arc.correct(lead, (rest << 30) >> 30, (rest << 28) >> 30);
-    } else {
-      const second = reader.signed(rest - 13);
-      this.arc.correct(lead, second, reader.signed(rest - 13));
-    }
-  }
-
-  /**
-   * Three differences at once (section 46.3).
-   * @param {CodeTable} table
-   * @param {BitReader} reader
-   */
-  #readTriple(table, reader) {
-    const { differences } = this;
-    const symbol = table.read(reader);
-    if (symbol < 64) {
-      differences[0] = (symbol << 30) >> 30;
-      differences[1] = (symbol << 28) >> 30;
-      differences[2] = (symbol << 26) >> 30;
-      return;
-    }
-    const isEscape = symbol === 141;
-    const mask = isEscape ? 7 : 1 + ((symbol - 64) % 7);
-    const width = isEscape ? reader.bits(5) + 1 : 3 + Math.floor((symbol - 64) / 7);
-    for (let axis = 0; axis < 3; axis++) differences[axis] = (mask >> axis) & 1 ? reader.signed(width) : 0;
   }
 
   /**
