@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { test } from "node:test";
 import { Emitter } from "../src/api/emitter.js";
 import { ResumeStore } from "../src/api/resume_store.js";
-import { routesOf, routesTo } from "../src/api/server_info.js";
+import { findServer, routesOf, tableOf } from "../src/api/server_info.js";
 import { connect, defineProtocol, field } from "../src/index.js";
 import { BitWriter } from "../src/wire/bits.js";
 import { tour } from "./tour.js";
@@ -32,10 +32,14 @@ class FakeStorage {
 }
 
 test("addresses lead to transports, the best first", async () => {
-  assert.deepEqual(await routesTo("ws://127.0.0.1:7778/netloom", tour), [
-    { transport: "websocket", url: "ws://127.0.0.1:7778/netloom" },
-  ]);
-  assert.deepEqual(await routesTo("udp://[::1]:7777", tour), [{ transport: "udp", host: "::1", port: 7777 }]);
+  assert.deepEqual(await findServer("ws://127.0.0.1:7778/netloom", tour), {
+    routes: [{ transport: "websocket", url: "ws://127.0.0.1:7778/netloom" }],
+    table: null,
+  });
+  assert.deepEqual(await findServer("udp://[::1]:7777", tour), {
+    routes: [{ transport: "udp", host: "::1", port: 7777 }],
+    table: null,
+  });
   const document = {
     webtransport: { url: "https://127.0.0.1:4433/netloom", certificateHashes: ["AQID"] },
     websocket: { url: "/netloom" },
@@ -53,8 +57,17 @@ test("addresses lead to transports, the best first", async () => {
     ["ftp://x", "address"],
     ["udp://host", "address"],
   ]) {
-    await assert.rejects(routesTo(address, tour), { code }, address);
+    await assert.rejects(findServer(address, tour), { code }, address);
   }
+});
+
+test("code tables are taken from beside the document, and from nowhere else", () => {
+  const base = new URL("https://game.example/play");
+  const of = (/** @type {any} */ table) => tableOf({ table }, base);
+  const url = new URL("https://game.example/netloom-7.table");
+  assert.deepEqual(of({ id: 7, url: "/netloom-7.table" }), { id: 7, url });
+  for (const none of [undefined, null, {}, { id: "7", url: "/x" }, { id: 7 }]) assert.equal(of(none), null);
+  assert.throws(() => of({ id: 7, url: "https://evil.example/x.table" }), { code: "unreachable" });
 });
 
 test("a server's document may be anything, and says so where it helps nobody", async () => {

@@ -80,7 +80,10 @@ pub struct BotsArgs {
     /// The hash of the server's certificate for https://, as the server prints it
     #[arg(long, value_name = "HASH")]
     certificate_hash: Option<String>,
-    /// A file with settings, for its sections connection and client
+    /// The server's code tables, if they are not those of the game: a file, or generic
+    #[arg(long, value_name = "FILE")]
+    table: Option<String>,
+    /// A file with settings, for its sections connection, replication and client
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Print the report as JSON
@@ -97,10 +100,12 @@ pub fn run(args: &BotsArgs) -> Result<ExitCode, String> {
 pub fn send<P: Playable>(args: &BotsArgs) -> Result<ExitCode, String> {
     let config =
         Config::load(args.config.as_deref())?.with_certificate_hash(args.certificate_hash.as_deref())?;
+    let config = config.with_table(args.table.as_deref());
     let address: Address = args.address.parse().map_err(|error: netloom::AddressError| error.to_string())?;
     address.resolve().map_err(|error| error.to_string())?;
     let recipe = Recipe {
         server: address.to_string(),
+        protocol: config.protocol(P::protocol())?,
         config,
         line: args.line.as_deref().map(preset).transpose().map_err(|error| error.to_string())?,
         behaviour: args.behaviour,

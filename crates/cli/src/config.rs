@@ -102,6 +102,7 @@ pub struct ReplicationSection {
     pub full_sync_interval: i64,
     pub min_distant_objects_per_tick: i64,
     pub arena_size: i64,
+    pub table: String,
 }
 
 /// What the game `rtype` is like.
@@ -214,7 +215,12 @@ impl Default for ConnectionSection {
 
 impl Default for ReplicationSection {
     fn default() -> ReplicationSection {
-        ReplicationSection { full_sync_interval: 100, min_distant_objects_per_tick: 2, arena_size: 64 << 10 }
+        ReplicationSection {
+            full_sync_interval: 100,
+            min_distant_objects_per_tick: 2,
+            arena_size: 64 << 10,
+            table: String::new(),
+        }
     }
 }
 

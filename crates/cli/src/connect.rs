@@ -60,7 +60,10 @@ pub struct ConnectArgs {
     /// The hash of the server's certificate for https://, as the server prints it
     #[arg(long, value_name = "HASH")]
     certificate_hash: Option<String>,
-    /// A file with settings, for its sections connection and client
+    /// The server's code tables, if they are not those of the game: a file, or generic
+    #[arg(long, value_name = "FILE")]
+    table: Option<String>,
+    /// A file with settings, for its sections connection, replication and client
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -90,7 +93,8 @@ pub fn run(args: &ConnectArgs) -> Result<ExitCode, String> {
 pub fn play<P: Playable>(args: &ConnectArgs) -> Result<ExitCode, String> {
     let config =
         Config::load(args.config.as_deref())?.with_certificate_hash(args.certificate_hash.as_deref())?;
-    let client = args.builder(&config)?.connect(P::protocol(), &args.address);
+    let config = config.with_table(args.table.as_deref());
+    let client = args.builder(&config)?.connect(config.protocol(P::protocol())?, &args.address);
     let client = client.map_err(|error| error.to_string())?;
     let mut player = Player::<P> {
         client,

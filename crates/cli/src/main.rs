@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod bots;
+mod code_table;
 mod config;
 mod connect;
 mod demo;

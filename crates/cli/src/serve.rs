@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use netloom::prelude::*;
+use netloom::proto::RejectReason;
 use netloom::transport::MemoryTransport;
 use netloom::{Address, Scheme};
 use netloom_rtype::classic::Service;
@@ -35,6 +36,7 @@ Examples:
   netloom serve --config netloom.toml --rooms 4 --json
   netloom serve --levels my-levels --level 2                            levels of your own
   netloom serve --classic 0.0.0.0:12345                                 clients of the classic protocol, too
+  netloom serve --table my-game.table                                   smaller snapshots: netloom train --help
   netloom serve --game cubes                                            another game
 
 The file's settings, and their defaults: netloom config --default. Flags go before the environment, that before the file.
@@ -84,6 +86,9 @@ pub struct ServeArgs {
     /// The key of the certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "certificate")]
     key: Option<String>,
+    /// Code tables that `netloom train` made, or the name of one that comes with Netloom [default: those of the game]
+    #[arg(long, value_name = "FILE")]
+    table: Option<String>,
     /// How many rooms
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_000))]
     rooms: Option<i64>,
@@ -116,7 +121,7 @@ enum DriverArg {
 impl ServeArgs {
     /// The settings, with these flags instead.
     fn settings(&self) -> Result<Config, String> {
-        let mut config = Config::load(self.config.as_deref())?;
+        let mut config = Config::load(self.config.as_deref())?.with_table(self.table.as_deref());
         let Config { server, log, rtype, .. } = &mut config;
         rtype.levels = self.levels.clone().unwrap_or(std::mem::take(&mut rtype.levels));
         rtype.level = self.level.unwrap_or(rtype.level);
@@ -156,8 +161,9 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, String> {
     log::start(config.log_level(), config.log.json);
     let signals = Signals::watch()?;
     let truth = args.truth.as_deref().map(Truth::create).transpose()?;
-    let (door, hallway) = Door::new(&config)?.unzip();
-    let web = Web::new((game.protocol)());
+    let protocol = config.protocol((game.protocol)())?;
+    let (door, hallway) = Door::new(&config, &protocol)?.unzip();
+    let web = Web::new(protocol);
     let mut server = build(&config, game, &web, truth, hallway)?;
     let classic = door.map(Door::open).transpose()?;
     let (kick, kicks) = dashboard::kicks();
@@ -171,9 +177,11 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, String> {
     if let Some(address) = metrics.as_ref().and_then(Metrics::dashboard) {
         web.set_dashboard(address);
     }
-    greet(&config, game, &server, metrics.as_ref(), classic.as_ref());
+    greet(&config, game, &server, &web, metrics.as_ref(), classic.as_ref());
+    let mut others = OtherTables::default();
     server
         .run(|server| {
+            others.note(server, &web);
             while let Some(event) = server.poll_event() {
                 note(&event);
             }
@@ -198,7 +206,7 @@ fn build(
     mut truth: Option<Truth>,
     hallway: Option<MemoryTransport>,
 ) -> Result<Server, String> {
-    let builder = Server::builder((game.protocol)())
+    let builder = Server::builder(web.protocol().clone())
         .config(config.server_config())
         .websocket(config.websocket())
         .driver(config.driver());
@@ -237,6 +245,7 @@ fn greet(
     config: &Config,
     game: Entry,
     server: &Server,
+    web: &Web,
     metrics: Option<&Metrics>,
     classic: Option<&Service>,
 ) {
@@ -257,6 +266,8 @@ fn greet(
     if let Some(classic) = classic {
         out::line(format_args!("  classic     {}", classic.address()));
     }
+    let codes = web.protocol().codes();
+    out::line(format_args!("  code tables {}, id {:08x}", codes.name(), codes.id()));
     #[cfg(feature = "webtransport")]
     if let (Some(hash), true) = (server.certificate_hashes().first(), has(server, Scheme::WebTransport)) {
         out::line(format_args!("  certificate {hash}"));
@@ -277,8 +288,12 @@ fn greet(
             games::DEFAULT => (String::new(), game.limits.players_max),
             other => (format!(" --game {other}"), 200),
         };
-        out::line(format_args!("\nOr in another terminal:\n\n  netloom connect {near}{game}"));
-        out::line(format_args!("  netloom bots {near}{game} --count {bots} --duration 20"));
+        let table = match &*config.replication.table {
+            "" => String::new(),
+            table => format!(" --table {table}"),
+        };
+        out::line(format_args!("\nOr in another terminal:\n\n  netloom connect {near}{game}{table}"));
+        out::line(format_args!("  netloom bots {near}{game}{table} --count {bots} --duration 20"));
     }
     if let Some(metrics) = metrics {
         out::line(format_args!("  netloom top {}", metrics.address()));
@@ -300,6 +315,30 @@ fn reachable(address: &Address) -> String {
     };
     let address = Address { host, ..address.clone() }.to_string();
     address.strip_prefix("udp://").map(str::to_owned).unwrap_or(address)
+}
+
+/// Tells when somebody came with other code tables.
+#[derive(Default)]
+struct OtherTables {
+    refused: u64,
+}
+
+impl OtherTables {
+    fn note(&mut self, server: &Server, web: &Web) {
+        let mut refusals = server.session().refusals();
+        let refused =
+            refusals.find(|(reason, _)| *reason == RejectReason::Tables).map_or(0, |(_, count)| count);
+        if refused > self.refused {
+            self.refused = refused;
+            let codes = web.protocol().codes();
+            let id = format_args!("{:08x}", codes.id());
+            tracing::warn!(
+                refused,
+                "a client has other code tables than {}, id {id}: give it the same file, as with --table",
+                codes.name()
+            );
+        }
+    }
 }
 
 /// Something that whoever runs the server may want to read.

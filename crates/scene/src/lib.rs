@@ -54,6 +54,7 @@ mod file;
 pub mod generate;
 mod recorder;
 mod recording;
+pub mod replay;
 mod source;
 
 pub use error::{Damage, SceneError};

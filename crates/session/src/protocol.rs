@@ -6,11 +6,17 @@
 //! ```text
 //!   protocol id = hash of the game's name          differs: no answer
 //!   schema hash = version (16 bits) | hash of all classes (48 bits)     differs: refused, with the server's value
+//!   id of the code tables                                               differs: refused, with the server's id
 //! ```
+//!
+//! Code tables say how short what is. The generic ones do for every game; one that was trained on recordings of a game makes
+//! its snapshots smaller (`netloom train`), and ships with the game. All players of a server have the same: a code is made
+//! once and copied to everybody who shares the baselines, and a second set of tables would double what is made and
+//! kept.
 
 use std::sync::Arc;
 
-use netloom_replica::codec::Codes;
+use netloom_replica::codec::{Codes, TableError as CodesError};
 use netloom_replica::world::ClassTable;
 use netloom_replica::{Class, ClassError, ClassId};
 use netloom_wire::Schema;
@@ -30,7 +36,10 @@ const SALT: &[u8] = b"netloom session 1 ";
 
 /// What both sides of a game know. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Protocol(Arc<Definition>);
+pub struct Protocol {
+    definition: Arc<Definition>,
+    codes: Arc<Codes>,
+}
 
 #[derive(Debug)]
 struct Definition {
@@ -48,6 +57,7 @@ pub struct ProtocolBuilder {
     name: String,
     version: u16,
     schemas: Vec<Result<Schema, SchemaError>>,
+    codes: Option<Result<Codes, CodesError>>,
     rpcs: TableBuilder,
     /// The first call that could not be added.
     rpc_error: Option<TableError>,
@@ -71,6 +81,9 @@ pub enum ProtocolError {
     /// A call cannot be.
     #[error(transparent)]
     Rpc(#[from] TableError),
+    /// The code tables are none.
+    #[error(transparent)]
+    Codes(#[from] CodesError),
 }
 
 impl Protocol {
@@ -80,6 +93,7 @@ impl Protocol {
             name: game.to_owned(),
             version: 1,
             schemas: Vec::new(),
+            codes: None,
             rpcs: RpcTable::builder(),
             rpc_error: None,
         }
@@ -87,33 +101,33 @@ impl Protocol {
 
     /// The name of the game.
     pub fn name(&self) -> &str {
-        &self.0.name
+        &self.definition.name
     }
 
     /// The version of the game.
     pub fn version(&self) -> u16 {
-        self.0.version
+        self.definition.version
     }
 
     /// The classes, in the order of their ids.
     pub fn classes(&self) -> &[Class] {
-        &self.0.classes
+        &self.definition.classes
     }
 
     /// The class with this name.
     pub fn class_id(&self, name: &str) -> Option<ClassId> {
-        let at = self.0.classes.iter().position(|class| class.schema().name() == name)?;
+        let at = self.definition.classes.iter().position(|class| class.schema().name() == name)?;
         Some(ClassId(at as u8))
     }
 
     /// The number that datagrams of this game carry.
     pub fn id(&self) -> u64 {
-        Fnv64::new().with(SALT).with(self.0.name.as_bytes()).value()
+        Fnv64::new().with(SALT).with(self.definition.name.as_bytes()).value()
     }
 
     /// The number that the handshake compares.
     pub fn schema_hash(&self) -> u64 {
-        self.0.schema_hash
+        self.definition.schema_hash
     }
 
     /// The version in a [`schema_hash`](Protocol::schema_hash), of whichever side.
@@ -123,15 +137,22 @@ impl Protocol {
 
     /// The calls that this side knows. The handshake does not compare them: see [`rpc::table`](crate::rpc::table).
     pub fn rpcs(&self) -> &RpcTable {
-        &self.0.rpcs
+        &self.definition.rpcs
     }
 
     pub(crate) fn table(&self) -> ClassTable {
-        self.0.table.clone()
+        self.definition.table.clone()
     }
 
-    pub(crate) fn codes(&self) -> Codes {
-        Codes::generic()
+    /// The code tables, whose id the handshake compares.
+    pub fn codes(&self) -> &Codes {
+        &self.codes
+    }
+
+    /// The same game with other code tables.
+    #[must_use]
+    pub fn with_codes(self, codes: Codes) -> Protocol {
+        Protocol { codes: Arc::new(codes), ..self }
     }
 }
 
@@ -166,9 +187,17 @@ impl ProtocolBuilder {
         self
     }
 
+    /// The code tables of this game, as `netloom train` wrote them: `include_bytes!("my-game.table")`. Without, the generic
+    /// ones.
+    #[must_use]
+    pub fn table(mut self, file: &[u8]) -> ProtocolBuilder {
+        self.codes = Some(Codes::parse(file));
+        self
+    }
+
     /// The protocol, or what is wrong with it.
     pub fn build(self) -> Result<Protocol, ProtocolError> {
-        let ProtocolBuilder { name, version, schemas, rpcs, rpc_error } = self;
+        let ProtocolBuilder { name, version, schemas, codes, rpcs, rpc_error } = self;
         if !(1..=GAME_NAME_BYTES_MAX).contains(&name.len()) {
             return Err(ProtocolError::Name(name));
         }
@@ -186,7 +215,9 @@ impl ProtocolBuilder {
         let layout = fnv1a_64(&table.hash().to_le_bytes()) >> 16;
         let schema_hash = u64::from(version) << 48 | layout;
         let (name, rpcs) = (name.into(), rpcs.build());
-        Ok(Protocol(Arc::new(Definition { name, version, classes, table, schema_hash, rpcs })))
+        let codes = Arc::new(codes.transpose()?.unwrap_or_else(Codes::generic));
+        let definition = Arc::new(Definition { name, version, classes, table, schema_hash, rpcs });
+        Ok(Protocol { definition, codes })
     }
 }
 
@@ -223,6 +254,8 @@ mod tests {
         let twice = fire().rpc("fire", RpcOptions::default()).rpc("", RpcOptions::default()).build();
         assert_eq!(twice.unwrap_err(), ProtocolError::Rpc(TableError::Duplicate { name: "fire".into() }));
         assert!(fire().build().unwrap().rpcs().id("fire").is_some());
+        let no_table = Protocol::builder("game").table(b"no table").build();
+        assert_eq!(no_table.unwrap_err(), ProtocolError::Codes(CodesError::Magic));
         let protocol =
             Protocol::builder("game").class(schema("a", "x")).class(schema("b", "x")).build().unwrap();
         assert_eq!(protocol.class_id("b"), Some(ClassId(1)));

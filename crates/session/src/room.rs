@@ -152,7 +152,7 @@ impl Room {
             ..WorldConfig::default()
         };
         let world = World::new(protocol.classes().to_vec(), world_config)?;
-        let replica = ReplicaServer::new(world, protocol.codes(), config.replication.clone())?;
+        let replica = ReplicaServer::new(world, protocol.codes().clone(), config.replication.clone())?;
         let rewind = config.rewind.map(|rewind| {
             let peers_max = config.players_max.max(rewind.peers_max);
             Rewind::new(RewindConfig { steps_per_second: config.steps_per_second, peers_max, ..rewind })

@@ -4,6 +4,7 @@ mod common;
 
 use common::{Cube, Cubes, Keys, Net, Walker};
 use netloom_proto::DisconnectReason;
+use netloom_replica::codec::{Codes, Tally};
 use netloom_session::client::{ClientEvent, Ending};
 use netloom_session::config::{ClientConfig, RoomConfig, ServerConfig};
 use netloom_session::lobby::DuplicateNames;
@@ -283,6 +284,25 @@ fn another_version_of_the_game_is_told_which_version_the_server_has() {
     net.until_event(client, "an end", |event| matches!(event, ClientEvent::Ended(_)));
     let Some(ClientEvent::Ended(ending)) = net.clients[client].events.last() else { panic!() };
     assert!(ending.to_string().ends_with("the server has version 3 of the game"), "{ending}");
+}
+
+#[test]
+fn a_client_with_other_code_tables_is_told_which_the_server_has_and_with_the_same_it_plays() {
+    let mut net = Net::cubes(1);
+    let mut tally = Tally::new(&Codes::generic());
+    (0..999).for_each(|_| tally.gap(30));
+    let trained = tally.train("sparse").unwrap();
+    let client = net.join_as(ClientConfig::default(), common::protocol().with_codes(trained.clone()));
+    net.until_event(client, "an end", |event| matches!(event, ClientEvent::Ended(_)));
+    let Some(ClientEvent::Ended(ending)) = net.clients[client].events.last() else { panic!() };
+    let id = format!("the server has the table with the id {:08x}", Codes::generic().id());
+    assert!(ending.to_string().ends_with(&id), "{ending}");
+    let refused = net.server.refusals().find(|(reason, _)| *reason == netloom_proto::RejectReason::Tables);
+    assert!(refused.is_some_and(|(_, count)| count > 0));
+    // The name is for people: the handshake compares what is in it.
+    let renamed = Codes::from_lengths("renamed", Codes::generic().lengths()).unwrap();
+    let client = net.join_as(ClientConfig::default(), common::protocol().with_codes(renamed));
+    net.welcome(client);
 }
 
 #[test]

@@ -10,7 +10,6 @@ import { Connection } from "../proto/connection.js";
 import { NetloomError } from "../session/error.js";
 import { hasWebTransport, openWebTransport } from "../transport/webtransport.js";
 import { openWebSocket } from "../transport/websocket.js";
-import { routesTo } from "./server_info.js";
 
 /** @typedef {import("../transport/transport.js").Transport} Transport */
 
@@ -35,16 +34,14 @@ export function registerTransport(name, open) {
 }
 
 /**
- * Opens the first transport that can be opened, of those that are wanted. Asks the server anew each time,
- * because the hashes of its certificates change.
- * @param {string | URL} address
- * @param {{ name: string, version: number }} game
+ * Opens the first transport that can be opened, of those that are wanted.
+ * @param {string | URL} address of the server
+ * @param {readonly import("./server_info.js").Route[]} routes to it
  * @param {readonly string[] | null} wanted names of transports; null for all
  * @param {ReadonlySet<string>} avoided names of transports that were tried in vain
  * @returns {Promise<{ name: string, transport: Transport }>}
  */
-export async function dial(address, game, wanted, avoided) {
-  const routes = await routesTo(address, game);
+export async function dial(address, routes, wanted, avoided) {
   const usable = routes.filter(({ transport }) => {
     return (
       openers.get(transport)?.isHere() &&
@@ -76,11 +73,12 @@ export async function dial(address, game, wanted, avoided) {
  * The connection of a game over an open transport.
  * @param {Transport} transport
  * @param {import("../session/protocol.js").Protocol} protocol
+ * @param {import("../replica/codes.js").Codes} codes
  * @param {{ encryption: "off" | "optional" | "required", resumeToken: Uint8Array | null }} options
  */
-export function connectOver(transport, protocol, { encryption, resumeToken }) {
+export function connectOver(transport, protocol, codes, { encryption, resumeToken }) {
   const settings = {
-    ...protocol.connectionSettings(),
+    ...protocol.connectionSettings(codes),
     security: encryption,
     mtu: transport.mtu,
     resumeToken,

@@ -11,6 +11,8 @@ import { NetloomError } from "../session/error.js";
 import { connectOver, dial } from "./dial.js";
 import { report } from "./emitter.js";
 import { ResumeStore } from "./resume_store.js";
+import { findServer } from "./server_info.js";
+import { codesFor } from "./tables.js";
 
 /** Between attempts to take up a seat. */
 const RETRY_MS = 1_000;
@@ -152,8 +154,12 @@ export class Line {
     this.retryAtMs = Infinity;
     this.#hangUp();
     try {
-      const { transports, encryption, protocol } = this.#options;
-      const opened = await dial(this.#address, protocol, transports, this.#avoided);
+      const { transports, encryption, protocol, table } = this.#options;
+      // Asked anew each time, because the hashes of its certificates change.
+      const server = await findServer(this.#address, protocol);
+      const codes = await codesFor(table, server.table);
+      if (attempt !== this.#attempt) return;
+      const opened = await dial(this.#address, server.routes, transports, this.#avoided);
       if (attempt !== this.#attempt) return opened.transport.close();
       const transport = this.#lab.wrap(opened.transport);
       transport.onDatagram = (datagram) => {
@@ -166,7 +172,7 @@ export class Line {
       };
       this.#transport = transport;
       this.#name = opened.name;
-      this.#session.connect(connectOver(transport, protocol, { encryption, resumeToken }));
+      this.#session.connect(connectOver(transport, protocol, codes, { encryption, resumeToken }), codes);
     } catch (error) {
       if (attempt !== this.#attempt) return;
       this.#handleFailure(error);

@@ -22,6 +22,8 @@ import { tabStorage } from "./resume_store.js";
  *   taken up again; the same, and a new seat when the server was restarted; nothing. "resume"
  * @property {boolean} [resumeAfterReload] whether a reload of the page takes up the seat; true
  * @property {Pick<Storage, "getItem" | "setItem" | "removeItem"> | null} [storage] for that; the tab's
+ * @property {import("./tables.js").TableOption} [table] the code tables, if the server has no web side that
+ *   serves them: a file of `netloom train`, its address, or the name of one that comes with Netloom
  * @property {import("./lab.js").LabSettings | string} [lab] a bad line on purpose, from the start
  */
 
@@ -43,6 +45,7 @@ export function completeOptions(options) {
     reconnect = "resume",
     resumeAfterReload = true,
     storage = tabStorage(),
+    table = null,
   } = options ?? {};
   if (!(protocol instanceof Protocol)) {
     throw new NetloomError(
@@ -71,6 +74,7 @@ export function completeOptions(options) {
     reconnect,
     resumeAfterReload,
     storage,
+    table,
     lab,
   };
 }

@@ -21,25 +21,35 @@ const HASHES_MAX = 16;
  */
 
 /**
- * The ways to a server, the best first.
+ * What is known of a server before there is a connection.
+ * @typedef {object} ServerInfo
+ * @property {Route[]} routes the ways to it, the best first
+ * @property {import("./tables.js").ServedTable | null} table the code tables that it says it has
+ */
+
+/**
+ * Finds out about a server.
  * @param {string | URL} address
  * @param {{ name: string, version: number }} game that is to be played there
- * @returns {Promise<Route[]>}
+ * @returns {Promise<ServerInfo>}
  */
-export async function routesTo(address, game) {
+export async function findServer(address, game) {
   const url = parse(address);
   switch (url.protocol) {
     case "ws:":
     case "wss:":
-      return [{ transport: "websocket", url: url.href }];
+      return { routes: [{ transport: "websocket", url: url.href }], table: null };
     case "udp:":
       if (url.port === "") throw new NetloomError("address", `${address} has no port: write udp://host:7777`);
-      return [{ transport: "udp", host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(url.port) }];
+      return {
+        routes: [{ transport: "udp", host: url.hostname.replace(/^\[|\]$/g, ""), port: Number(url.port) }],
+        table: null,
+      };
     case "http:":
     case "https:":
       return fetchDocument(url).then((document) => {
         checkGame(document?.game, game, url);
-        return routesOf(document, url);
+        return { routes: routesOf(document, url), table: tableOf(document, url) };
       });
     default:
       throw new NetloomError(
@@ -108,6 +118,22 @@ export function routesOf(document, base) {
     throw new NetloomError("unreachable", `${base.href} offers neither WebTransport nor WebSocket`);
   }
   return routes;
+}
+
+/**
+ * The tables that a server has, which lie beside the document: nothing is asked of other sites.
+ * @param {any} document
+ * @param {URL} base
+ * @returns {import("./tables.js").ServedTable | null}
+ */
+export function tableOf(document, base) {
+  const { id, url } = document?.table ?? {};
+  if (!Number.isInteger(id) || typeof url !== "string") return null;
+  const place = new URL(url, base.href);
+  if (place.origin !== base.origin) {
+    throw new NetloomError("unreachable", `${base.href} has its code tables at another site, ${place}`);
+  }
+  return { id, url: place };
 }
 
 /**

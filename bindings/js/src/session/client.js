@@ -10,6 +10,7 @@
  * same seat at its other end.
  */
 
+import { Codes } from "../replica/codes.js";
 import { WireError } from "../wire/error.js";
 import { Calls } from "./calls.js";
 import { Company } from "./company.js";
@@ -39,6 +40,7 @@ export class SessionClient {
   /** @type {Link | null} one that has ended, and may have to confirm the other side's goodbye */
   #parting = null;
   #inputs = new InputLog();
+  #codes = Codes.generic();
   #events = new Events();
   #calls;
   #company;
@@ -100,11 +102,13 @@ export class SessionClient {
   /**
    * Goes on over a connection that is being made.
    * @param {Link} connection
+   * @param {Codes} [codes] the code tables that it was made with
    */
-  connect(connection) {
+  connect(connection, codes = Codes.generic()) {
     if (this.#out.connection !== null)
       throw new NetloomError("setting", `this client is ${this.state} already: close it first`);
     this.#out.connection = connection;
+    this.#codes = codes;
     this.#parting = null;
     this.#farewell = null;
   }
@@ -257,7 +261,7 @@ export class SessionClient {
 
   /** @param {import("./messages.js").Welcome} welcome */
   #handleWelcome(welcome) {
-    this.seat = new Seat(this.#settings, welcome);
+    this.seat = new Seat({ ...this.#settings, codes: this.#codes }, welcome);
     this.seat.view.setInterpolating(this.#isInterpolating);
     this.#company.clear();
     this.#lostSince = null;

@@ -32,7 +32,14 @@ export function endingOf(error) {
           },
         );
       }
-      case "Tables":
+      case "Tables": {
+        const id = detail.toString(16).padStart(8, "0");
+        return new NetloomError(
+          "protocol",
+          `${error.message}; the server has the table with the id ${id}`,
+          { cause, reason, details: { tableId: Number(detail) } },
+        );
+      }
       case "Security":
         return new NetloomError("protocol", error.message, { cause, reason });
       default:

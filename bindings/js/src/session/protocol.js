@@ -125,14 +125,17 @@ export class Protocol {
     this.schemaHash = (BigInt(version) << 48n) | (fnv1a64(eightBytes(this.classes.hash)) >> 16n);
   }
 
-  /** What a connection of this game is made from, apart from its transport. */
-  connectionSettings() {
+  /**
+   * What a connection of this game is made from, apart from its transport.
+   * @param {Codes} [codes] the code tables
+   */
+  connectionSettings(codes = Codes.generic()) {
     const channels = CHANNEL_KINDS.map((kind) => channel(kind));
     channels[CHANNEL.ordered] = channel("ordered", { messageBytesMax: ORDERED_BYTES_MAX });
     return {
       protocolId: this.id,
       schemaHash: this.schemaHash,
-      tableId: Codes.generic().id,
+      tableId: codes.id,
       channels,
       rate: /** @type {any} */ ({ burst: BURST_US }),
     };

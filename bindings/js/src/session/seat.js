@@ -60,10 +60,10 @@ export class Seat {
   #kinds;
 
   /**
-   * @param {SessionSettings} settings
+   * @param {SessionSettings & { codes?: import("../replica/codes.js").Codes }} settings
    * @param {import("./messages.js").Welcome} welcome
    */
-  constructor({ protocol, delay, objectsMax, stepsPerFrameMax }, welcome) {
+  constructor({ protocol, codes, delay, objectsMax, stepsPerFrameMax }, welcome) {
     const { stepsPerSecond, sendsPerSecond } = welcome;
     const isPossible =
       stepsPerSecond >= 1 &&
@@ -76,7 +76,8 @@ export class Seat {
     this.isSpectator = welcome.isSpectator;
     this.stepsPerSecond = stepsPerSecond;
     this.sendsPerSecond = sendsPerSecond;
-    this.world = new World({ classes: protocol.classes, objectsMax, propertyHoldTicks: sendsPerSecond });
+    const { classes } = protocol;
+    this.world = new World({ classes, codes, objectsMax, propertyHoldTicks: sendsPerSecond });
     this.world.startNear(welcome.tick, welcome.step);
     this.view = new View({ ticksPerSecond: sendsPerSecond, delayUs: delay });
     this.#inputClock = new InputClock({ stepsPerSecond, stepsPerPollMax: stepsPerFrameMax });

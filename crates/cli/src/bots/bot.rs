@@ -23,6 +23,7 @@ const FASTEST_KEPT: Micros = Micros::from_secs(5);
 #[derive(Debug)]
 pub struct Recipe {
     pub server: String,
+    pub protocol: Protocol,
     pub config: Config,
     pub line: Option<LinkConfig>,
     pub behaviour: Behaviour,
@@ -136,7 +137,7 @@ impl<'a, P: Playable> Bot<'a, P> {
         if let Some(line) = &self.recipe.line {
             builder = builder.bad_line(*line);
         }
-        match builder.connect(P::protocol(), &self.recipe.server) {
+        match builder.connect(self.recipe.protocol.clone(), &self.recipe.server) {
             Ok(client) => self.client = Some(client),
             Err(error) => self.handle_end(Instant::now(), error.to_string()),
         }

@@ -59,7 +59,7 @@ const SECTIONS: [(&str, &str); 7] = [
 ];
 
 /// All settings, in the order of the file.
-const FIELDS: [Field; 57] = [
+const FIELDS: [Field; 58] = [
     field(
         "server",
         "role",
@@ -239,6 +239,12 @@ const FIELDS: [Field; 57] = [
         "Distant objects that a snapshot has room for, whatever is near.",
     ),
     field("replication", "arena_size", Whole(65_536, 262_144), "Memory for the codes of one tick, in bytes."),
+    field(
+        "replication",
+        "table",
+        Bytes(0, 4_096),
+        "Code tables: a file of `netloom train`, or the name of one that comes with Netloom; empty for those of the game. Server and clients need the same.",
+    ),
     field(
         "rtype",
         "levels",

@@ -1,9 +1,10 @@
 //! The classic protocol, on a port of its own beside the others.
 
+use netloom::prelude::Protocol;
 use netloom::transport::MemoryTransport;
 use netloom::{Address, Scheme};
 use netloom_rtype::classic::{DeskConfig, Entrance, Service};
-use netloom_rtype::protocol;
+use netloom_rtype::protocol::NAME;
 
 use crate::config::Config;
 
@@ -16,13 +17,13 @@ pub struct Door {
 
 impl Door {
     /// The door that the settings ask for, and what the server has to listen on behind it.
-    pub fn new(config: &Config) -> Result<Option<(Door, MemoryTransport)>, String> {
+    pub fn new(config: &Config, protocol: &Protocol) -> Result<Option<(Door, MemoryTransport)>, String> {
         let address = &*config.rtype.classic;
         if address.is_empty() {
             return Ok(None);
         }
-        if config.server.game != protocol::NAME {
-            let (game, own) = (&config.server.game, protocol::NAME);
+        if config.server.game != NAME {
+            let (game, own) = (&config.server.game, NAME);
             return Err(format!(
                 "the classic protocol is for the game {own}: serve that instead of {game}, or leave out --classic"
             ));
@@ -33,7 +34,7 @@ impl Door {
                 "--classic {address}: the classic protocol is UDP, as in --classic 0.0.0.0:12345"
             ));
         }
-        let (entrance, transport) = Entrance::new().map_err(|error| error.to_string())?;
+        let (entrance, transport) = Entrance::new(protocol.clone()).map_err(|error| error.to_string())?;
         let config =
             DeskConfig { trusts_loopback: config.rtype.classic_trust_loopback, ..DeskConfig::default() };
         Ok(Some((Door { address, entrance, config }, transport)))

@@ -36,6 +36,11 @@ impl Web {
         Web { protocol, listener: Arc::default(), dashboard: Arc::default() }
     }
 
+    /// What client and server have in common.
+    pub fn protocol(&self) -> &Protocol {
+        &self.protocol
+    }
+
     /// Tells where WebTransport is, once that is known.
     #[cfg(feature = "webtransport")]
     pub fn set_listener(&self, listener: Listener) {
@@ -53,11 +58,26 @@ impl Web {
     pub fn answer(&self, request: &Request<'_>) -> Response {
         match request.path() {
             WELL_KNOWN => self.tell_where(request),
+            path if path == self.table_path() => self.table(),
             path if dashboard::is_own(path) => self.lead_to_dashboard(request),
             _ => pages::answer(self.protocol.name(), request).unwrap_or_else(|| {
                 Response::text(404, "there is no such page\n").with_field("Cache-Control", "no-store")
             }),
         }
+    }
+
+    /// Where the code tables are: other tables are elsewhere, so that a copy is good for ever.
+    fn table_path(&self) -> String {
+        format!("/netloom-{:08x}.table", self.protocol.codes().id())
+    }
+
+    /// The code tables, so that a page has them without any setting.
+    fn table(&self) -> Response {
+        Response::new(200, "application/octet-stream", self.protocol.codes().serialize())
+            .with_field("Cache-Control", "public, max-age=31536000, immutable")
+            // Pages of other sites may connect where the server lets them, and then need it.
+            .with_field("Access-Control-Allow-Origin", "*")
+            .with_field("Referrer-Policy", "no-referrer")
     }
 
     /// The dashboard is elsewhere: this port may be open to the world, and is served by the game's thread.
@@ -80,9 +100,11 @@ impl Web {
         };
         let is_behind_tls = request.fields().only("X-Forwarded-Proto") == Some("https");
         let scheme = if is_behind_tls { "wss" } else { "ws" };
+        let codes = self.protocol.codes();
         let mut place = json!({
             "protocol": SUBPROTOCOL,
             "game": { "name": self.protocol.name(), "version": self.protocol.version() },
+            "table": { "name": codes.name(), "id": codes.id(), "url": self.table_path() },
             "websocket": { "url": format!("{scheme}://{}{PATH}", host.whole) },
         });
         if let (Some(listener), Some(fields)) = (self.listener.get(), place.as_object_mut()) {
@@ -179,6 +201,11 @@ mod tests {
         assert_eq!(place["game"]["name"], "cubes");
         assert_eq!(place["websocket"]["url"], "ws://game.example:8080/netloom");
         assert!(place.get("webtransport").is_none());
+        let table = &place["table"];
+        let head = format!("GET {} HTTP/1.1\r\nHost: a\r\n\r\n", table["url"].as_str().unwrap());
+        let served = web.answer(&Request::parse(head.as_bytes()).unwrap());
+        let codes = netloom::replica::codec::Codes::parse(served.body().as_bytes()).unwrap();
+        assert_eq!((codes.name(), u64::from(codes.id())), ("generic", table["id"].as_u64().unwrap()));
         let proxied = told(&ask(&web, "Host: game.example\r\nX-Forwarded-Proto: https\r\n"));
         assert_eq!(proxied["websocket"]["url"], "wss://game.example/netloom");
         for wrong in ["", "Host: a\r\nHost: b\r\n", "Host: a/../\"\r\n"] {

@@ -9,7 +9,7 @@ use netloom_replica::{Class, ClassId};
 use netloom_wire::{ObjectId, SectorOrigin};
 
 use super::random::Random;
-use super::vector::{Vector, across, add, cross, dot, from_axes, length, normalized, scale, singles, sub};
+use super::vector::{Vector, across, add, cross, from_axes, normalized, scale, singles, sub};
 use super::{moving, sector};
 use crate::{SceneError, Source};
 
@@ -176,6 +176,7 @@ impl Source for Planet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::generate::vector::{dot, length};
 
     #[test]
     fn everybody_stays_at_their_height_and_upright() {

@@ -162,6 +162,13 @@ impl std::fmt::Display for Ending {
             Ending::Connection { reject: Some((RejectReason::Version, theirs)), .. } => {
                 write!(formatter, "{}; the server speaks version {theirs}", RejectReason::Version)
             }
+            Ending::Connection { reject: Some((RejectReason::Tables, theirs)), .. } => {
+                write!(
+                    formatter,
+                    "{}; the server has the table with the id {theirs:08x}",
+                    RejectReason::Tables
+                )
+            }
             Ending::Connection { reject: Some((reject, _)), .. } => reject.fmt(formatter),
             Ending::Connection { reason, reject: None } => reason.fmt(formatter),
             Ending::Refused { text, .. } => formatter.write_str(text),

@@ -78,7 +78,7 @@ impl Seat {
             steps_per_poll_max: config.steps_per_frame_max,
             ..InputClockConfig::default()
         };
-        let mut replica = ReplicaClient::new(protocol.table(), protocol.codes());
+        let mut replica = ReplicaClient::new(protocol.table(), protocol.codes().clone());
         replica.start_near(welcome.tick, welcome.step);
         Ok(Seat {
             player: PlayerId(welcome.player),

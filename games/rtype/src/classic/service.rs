@@ -6,7 +6,7 @@
 //! ```
 //! use netloom_rtype::classic::{DeskConfig, Entrance, Service};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let (entrance, transport) = Entrance::new()?;
+//! let (entrance, transport) = Entrance::new(netloom_rtype::protocol::protocol())?;
 //! // … `ServerBuilder::transport(transport)`, bind the server, and run it …
 //! # drop(transport);
 //! let service = Service::start("127.0.0.1:0", DeskConfig::default(), entrance)?;
@@ -23,7 +23,7 @@ use std::thread::JoinHandle;
 
 use netloom::client::Client;
 use netloom::clock::Clock;
-use netloom::session::ClientConfig;
+use netloom::session::{ClientConfig, Protocol};
 use netloom::transport::{
     Batch, ConfigError, MemoryConfig, MemoryNetwork, MemoryTransport, PeerAddress, Transport, TransportError,
     UdpConfig, UdpTransport, Waker,
@@ -70,13 +70,14 @@ pub enum ServiceError {
 /// The way into a server of this process.
 #[derive(Clone, Debug)]
 pub struct Entrance {
+    protocol: Protocol,
     network: MemoryNetwork,
     server: PeerAddress,
 }
 
 impl Entrance {
-    /// A way in, and the transport that the server has to listen on.
-    pub fn new() -> Result<(Entrance, MemoryTransport), ServiceError> {
+    /// A way in for those who speak the server's protocol, and the transport that the server has to listen on.
+    pub fn new(protocol: Protocol) -> Result<(Entrance, MemoryTransport), ServiceError> {
         let config = MemoryConfig {
             // Those who come while others are on their way out.
             peers_max: 1 + 2 * CLIENTS_LIMIT,
@@ -86,7 +87,7 @@ impl Entrance {
         let network = MemoryNetwork::new(config)?;
         let transport = network.join()?;
         let server = transport.local_address();
-        Ok((Entrance { network, server }, transport))
+        Ok((Entrance { protocol, network, server }, transport))
     }
 
     /// A player who is about to enter.
@@ -99,7 +100,7 @@ impl Entrance {
             ..ClientConfig::default()
         };
         Client::<protocol::Act>::builder().config(config).connect_over(
-            protocol::protocol(),
+            self.protocol.clone(),
             self.network.join()?,
             self.server,
         )

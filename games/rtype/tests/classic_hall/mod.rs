@@ -48,7 +48,7 @@ impl Hall {
         let game = Rtype::new(levels, setup).unwrap();
         let mut room = RoomConfig::for_profile("field", Profile::Lobby4);
         game.furnish(&mut room);
-        let (entrance, transport) = Entrance::new().unwrap();
+        let (entrance, transport) = Entrance::new(protocol()).unwrap();
         let server = Server::builder(protocol())
             .config(ServerConfig::for_profile(Profile::Lobby4))
             .room(room, game)
