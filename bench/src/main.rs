@@ -17,6 +17,7 @@ mod table;
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
 use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 const AFTER_HELP: &str = "\
@@ -24,6 +25,8 @@ Examples:
   cargo run --release -p netloom-bench -- core           a table for people
   cargo run --release -p netloom-bench -- core --json    one JSON object on one line, for programs
   cargo run --release -p netloom-bench -- replica        CPU and bytes of replication (docs/BENCH-REPLICA.md)
+  cargo run --release -p netloom-bench -- cubes FILE     a recording of cubes, .bin or .bin.xz (docs/COMPRESSION.md)
+  cargo run --release -p netloom-bench -- cubes FILE --train A.bin.xz B.bin.xz    the same with tables of its own
   cargo run --release -p netloom-bench -- time           interpolation, prediction, rewinding (docs/BENCH-TIME.md)
   cargo run --release -p netloom-bench -- tick           a server over UDP beside plain sockets (docs/BENCH-TICK.md)
 
@@ -40,6 +43,13 @@ struct Arguments {
     #[arg(value_parser = PossibleValuesParser::new(suites::possible_values()))]
     suite: String,
 
+    /// The recording that suite cubes measures.
+    files: Vec<PathBuf>,
+
+    /// Recordings to train tables on, instead of the shipped tables.
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    train: Vec<PathBuf>,
+
     /// Print one flat JSON object on one line instead of the table.
     #[arg(long)]
     json: bool,
@@ -55,14 +65,16 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    let json = arguments.json;
     let Some(suite) = suites::SUITES.iter().find(|suite| suite.name == arguments.suite) else {
         unreachable!("the command line accepts registered suites only");
     };
     if cfg!(debug_assertions) {
         eprintln!("warning: this is a debug build; its times mean nothing. Use `cargo run --release`.");
     }
-    match (suite.run)(&suites::Options { batches: arguments.batches, quick: arguments.quick }) {
-        Ok(report) if arguments.json => print(&format!("{}\n", report.json_line())),
+    let Arguments { batches, quick, files, train, .. } = arguments;
+    match (suite.run)(&suites::Options { batches, quick, files, train }) {
+        Ok(report) if json => print(&format!("{}\n", report.json_line())),
         Ok(report) => print(&report.table().to_string()),
         Err(error) => {
             eprintln!("error: suite {} has no result: {error}", suite.name);

@@ -1,16 +1,19 @@
 //! The registry of suites. A new one is a file here, and its line below.
 
+use std::path::PathBuf;
+
 use crate::error::BenchError;
 use crate::table::Report;
 use clap::builder::PossibleValue;
 
 mod core;
+mod cubes;
 mod replica;
 mod tick;
 mod time;
 
 /// All suites, in the order in which `--help` shows them.
-pub const SUITES: &[Suite] = &[core::SUITE, replica::SUITE, tick::SUITE, time::SUITE];
+pub const SUITES: &[Suite] = &[core::SUITE, cubes::SUITE, replica::SUITE, tick::SUITE, time::SUITE];
 
 /// One area's benchmarks.
 pub struct Suite {
@@ -28,6 +31,10 @@ pub struct Options {
     pub batches: u32,
     /// Leave out the largest points of scaling tables.
     pub quick: bool,
+    /// What suites of recordings measure.
+    pub files: Vec<PathBuf>,
+    /// What they train tables on; with none they take the shipped ones.
+    pub train: Vec<PathBuf>,
 }
 
 /// The names and explanations for the command line.
