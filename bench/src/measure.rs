@@ -24,7 +24,7 @@ pub const OPERATIONS_PER_BATCH: u32 = 1_000;
 pub const BATCHES_MIN: u32 = 500;
 
 /// The percentile by which nanosecond figures are judged.
-pub const FAST_PERCENTILE: f64 = 5.0;
+const FAST_PERCENTILE: f64 = 5.0;
 
 /// One thing to be timed: runs its operation as many times as it is told. The loop is inside, so that an indirect call is
 /// paid once per batch and not once per operation.

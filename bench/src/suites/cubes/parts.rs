@@ -10,7 +10,7 @@ pub const KBIT_PER_S_OF_A_BYTE: f64 = 8.0 * 60.0 / 1000.0;
 
 /// The groups of tables, what they say, and the keys of their figures.
 const PARTS: [(&[&str], &str, &str); 4] = [
-    (&["run"], "codes: which cubes begin to move", "part_gaps_kbit_per_s"),
+    (&["gap"], "codes: which cubes begin to move", "part_gaps_kbit_per_s"),
     (&["symbol", "mask", "residual"], "codes: unusual forms and other fields", "part_forms_kbit_per_s"),
     (&["head", "place"], "codes: positions", "part_positions_kbit_per_s"),
     (&["lead", "rest"], "codes: rotations", "part_rotations_kbit_per_s"),

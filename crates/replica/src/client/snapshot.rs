@@ -177,10 +177,11 @@ impl ReplicaClient {
         let mut words = [0; WORDS_MAX];
         for _ in 0..count {
             let slots_left = (VISIBLE_MAX as u32).checked_sub(next + 1).ok_or(ReadError::OutOfRange)?;
-            let slot = next + codec::read_gap(&self.codes, &mut reader, slots_left)?;
+            let (gap, is_common) = codec::read_gap(&self.codes, &mut reader, slots_left)?;
+            let slot = next + gap;
             next = slot + 1;
             let slot = u16::try_from(slot).map_err(|_| ReadError::OutOfRange)?;
-            let (newer, older) = baselines.read(&mut reader)?;
+            let (newer, older) = baselines.read(is_common, &mut reader)?;
             let object = self.objects.get_mut(usize::from(slot)).and_then(|object| object.as_mut());
             let object = object.ok_or(SnapshotError::UnknownObject(slot))?;
             let class = self
