@@ -120,10 +120,8 @@ mod tests {
 
     use super::*;
 
-    const KEY: SheetKey = SheetKey {
-        tick: Tick(7),
-        baselines: Key { newer_age: 2, older_age: 6, audience: Audience::Public },
-    };
+    const KEY: SheetKey =
+        SheetKey { tick: Tick(7), baselines: Key { newer_age: 2, older_age: 6, audience: Audience::Public } };
 
     fn pages(words: &[(usize, u64)]) -> Pages {
         let mut pages = Pages::default();
