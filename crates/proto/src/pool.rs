@@ -110,7 +110,8 @@ mod tests {
         pool.unshare(first);
         assert!(pool.small.is_empty(), "one still waits for it");
         pool.unshare(second);
-        assert_eq!(pool.copy_of(b"again").as_ptr(), address);
+        let again = pool.copy_of(b"again");
+        assert_eq!(again.as_ptr(), address);
         pool.unshare(other);
         assert_eq!(&**pool.share(b"somebody speaks"), b"somebody speaks");
     }

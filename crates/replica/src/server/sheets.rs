@@ -11,7 +11,7 @@
 //!
 //! What a peer holds stays its own affair: which slots it was sent, what arrived of that, what it builds on. Peers that differ
 //! in any of it, for a tick or for ever, are written to as always. For 16 peers with the same 200 objects, this takes two
-//! thirds of the instructions out of writing snapshots, and a sixth out of replication as a whole.
+//! thirds of the instructions out of writing snapshots, and a fifth out of replication as a whole.
 
 use netloom_wire::Tick;
 
