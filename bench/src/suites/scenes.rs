@@ -314,7 +314,13 @@ mod tests {
     fn what_cannot_be_measured_says_which_file_and_why() {
         let message = |files: &[&str], given: &[&str]| {
             let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect();
-            let options = Options { batches: 500, quick: true, files: paths(files), tables: paths(given) };
+            let options = Options {
+                batches: 500,
+                quick: true,
+                files: paths(files),
+                tables: paths(given),
+                train: Vec::new(),
+            };
             match tables(&options.tables) {
                 Err(error) => error.to_string(),
                 Ok(_) => Origin::File(&options.files[0]).open().err().expect("refused").to_string(),

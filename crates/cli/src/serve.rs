@@ -50,7 +50,7 @@ The file's settings, and their defaults: netloom config --default. Flags go befo
 ms is the server's time, x and y are in hundredths of a metre, owner is the player and null for nobody; seat only where there is one.
 
 --record-scene FILE records the first room at every send tick, until the server stops: play for a few minutes, or let `netloom bots`
-play, then measure it with `netloom-bench scenes FILE`. A recording of a server that was killed is good up to its last two seconds.
+play, then train a table on it (`netloom train --help`) and measure both with `netloom-bench scenes FILE --table TABLE`. A recording of a server that was killed is good up to its last two seconds.
 
 SIGINT or SIGTERM stop the server: players are told, then it ends with status 0. A second signal ends it at once.";
 

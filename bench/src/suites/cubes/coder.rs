@@ -226,7 +226,7 @@ impl Coder {
         }
         let mut next = 0;
         loop {
-            next += read_gap(codes, reader, (rest.len() - next) as u32)? as usize;
+            next += read_gap(codes, reader, (rest.len() - next) as u32)?.0 as usize;
             let Some(&cube) = rest.get(next) else { return Ok(()) };
             let cube = usize::from(cube);
             self.read_cube(&past, cube, &self.states(&past, cube), codes, reader, &mut frame[cube])?;
@@ -282,7 +282,7 @@ impl Sink for Writing<'_, '_> {
     }
 
     fn gap(&mut self, gap: u32) {
-        let (bits, length) = gap_code(self.codes, gap);
+        let (bits, length) = gap_code(self.codes, gap, true);
         self.writer.append_bits(bits, length);
     }
 }
@@ -293,7 +293,7 @@ impl Sink for Tally {
     }
 
     fn gap(&mut self, gap: u32) {
-        Tally::gap(self, gap);
+        Tally::gap(self, gap, true);
     }
 }
 

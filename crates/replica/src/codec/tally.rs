@@ -147,10 +147,11 @@ impl Tally {
         self.updates += 1;
     }
 
-    /// Counts a distance to the next object of a snapshot: see [`gap_code`](super::gap_code).
-    pub fn gap(&mut self, gap: u32) {
+    /// Counts a distance to the next object of a snapshot, and whether that has the common baselines: see
+    /// [`gap_code`](super::gap_code).
+    pub fn gap(&mut self, gap: u32, is_common: bool) {
         let mut trace = Trace::default();
-        put_gap(&self.numbered, gap, &mut trace);
+        put_gap(&self.numbered, gap, is_common, &mut trace);
         self.count(trace);
     }
 
