@@ -35,10 +35,12 @@ pub const PERIOD_SECONDS: u64 = 8;
 pub const HELD_OUT_FROM_SECONDS: u64 = 6;
 /// How much more than before tables may take for a guard, in thousandths.
 pub const GUARD_WORSE_MILLI_MAX: u64 = 15;
-/// The seed of the scenes that stand guard, how long they are, and when acknowledgements come there.
+/// The scenes that stand guard, and how many seconds of them: the dear ones fewer.
+const GUARDS: [(&str, usize); 5] =
+    [("rigid", 12), ("crowd", 20), ("shooter", 40), ("planet", 60), ("walk", 20)];
+/// Their seed, and when acknowledgements come there.
 const GUARD_SEED: u64 = 1_009;
-const GUARD_SECONDS: usize = 20;
-const GUARD_ACK_TICKS: [usize; 2] = [2, 6];
+const GUARD_ACK_TICKS: [usize; 3] = [1, 3, 7];
 /// After so many rounds the tables before are blended in as well, twice as much in every round: that ends it.
 const GUARD_ROUNDS: u32 = 48;
 
@@ -160,19 +162,19 @@ pub struct Guard {
 
 /// The guards, as these tables encode them. `progress` is told after each.
 pub fn guards(codes: &Codes, mut progress: impl FnMut(&str)) -> Result<Vec<Guard>, ReplayError> {
-    let guard = |name: &&'static str| {
+    let guard = |&(name, seconds): &(&'static str, usize)| {
         progress(name);
         let mut counted = Counted::new(codes);
         for ack_ticks in GUARD_ACK_TICKS {
             let Some(source) = generate::by_name(name, GUARD_SEED) else { continue };
-            let ticks = GUARD_SECONDS * source.ticks_per_second() as usize;
+            let ticks = seconds * source.ticks_per_second() as usize;
             count(Limited::new(source, ticks), ack_ticks, codes, &mut counted, || {})?;
         }
         let Counted { trained: mut tally, held_out, .. } = counted;
         tally.add(&held_out);
         Ok(Guard { name, tally })
     };
-    generate::NAMES.iter().map(guard).collect()
+    GUARDS.iter().map(guard).collect()
 }
 
 /// The tables that say in the fewest bits what was seen, and nowhere on guard take more than 1.5 % above `prior`, with which
