@@ -116,8 +116,14 @@ pub fn gaps() -> Value {
         for is_common in [true, false] {
             let bytes = bits_of(gap, is_common);
             assert_eq!(read(&bytes, max), Ok((gap, is_common)));
-            let name = format!("a gap of {gap} to {} baselines", if is_common { "the common" } else { "other" });
-            cases.push(case(&name, json!({ "max": max }), &bytes, json!({ "gap": gap, "common": is_common })));
+            let name =
+                format!("a gap of {gap} to {} baselines", if is_common { "the common" } else { "other" });
+            cases.push(case(
+                &name,
+                json!({ "max": max }),
+                &bytes,
+                json!({ "gap": gap, "common": is_common }),
+            ));
         }
     }
     let bits = |gap: u32| bits_of(gap, true);

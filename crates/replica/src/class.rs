@@ -171,7 +171,8 @@ impl Class {
     /// (2 · word + 1) / 511 of 1/√2, with words from -256 to 255. For the codec alone; a world quantizes by its profiles.
     /// A class without rotation of ten bits stays as it is.
     pub fn with_nine_bit_rotation(mut self) -> Class {
-        if let Some(spot) = self.transform.rotation.as_mut().filter(|spot| spot.quantized == Some(Grain::Ten)) {
+        if let Some(spot) = self.transform.rotation.as_mut().filter(|spot| spot.quantized == Some(Grain::Ten))
+        {
             spot.quantized = Some(Grain::Nine);
         }
         self
@@ -234,7 +235,8 @@ impl Transform {
                     }
                 }
                 FieldKind::Rotation(profile) => {
-                    let spot = Spot { field, first, kind, quantized: profile.rotation_width().map(Grain::from) };
+                    let spot =
+                        Spot { field, first, kind, quantized: profile.rotation_width().map(Grain::from) };
                     if transform.rotation.replace(spot).is_some() {
                         return Err("rotation");
                     }

@@ -38,7 +38,8 @@ mod tally;
 pub use batch::Update;
 pub use carry::Carrier;
 pub use codes::{
-    Codes, GAP_BITS_MAX, GROUPS, Group, NAME_BYTES_MAX, SHIPPED, TABLE_BYTES_MAX, TableError, gap_code, read_gap,
+    Codes, GAP_BITS_MAX, GROUPS, Group, NAME_BYTES_MAX, SHIPPED, TABLE_BYTES_MAX, TableError, gap_code,
+    read_gap,
 };
 pub use tally::{Saving, Tally};
 
@@ -129,12 +130,8 @@ pub fn encode(
     writer: &mut BitWriter<'_>,
 ) {
     let pair = Pair::new(newer.age, older.map(|older| older.age));
-    let states = States {
-        newer: newer.words,
-        older: older.map(|older| older.words),
-        oldest: None,
-        is_carried: false,
-    };
+    let states =
+        States { newer: newer.words, older: older.map(|older| older.words), oldest: None, is_carried: false };
     pair.encode_from(class, visible, current, &states, jump_age, blobs, codes, writer);
 }
 
@@ -453,7 +450,8 @@ impl<'a> Shape<'a> {
     /// Whether the position and the rotation differ between the baselines.
     #[inline]
     fn motion(&self, known: &Known<'_>) -> (bool, bool) {
-        let differs = |first: u8| known.older.is_some_and(|(older, _)| four(older, first) != known.newer(first));
+        let differs =
+            |first: u8| known.older.is_some_and(|(older, _)| four(older, first) != known.newer(first));
         (
             self.position.is_some_and(|spot| differs(spot.first)),
             self.rotation.is_some_and(|spot| differs(spot.first)),
@@ -563,9 +561,8 @@ impl<'a> Shape<'a> {
         let form = Form { jump_age, others, past, newer_age: known.newer_age, usual: usual.as_ref() };
         let said = form.write(&position, &rotation, codes);
         let is_usual = |usual: &Usual| usual.head(&form.change(&position, &rotation)) == Head::Usual;
-        let settled = usual.filter(|usual| {
-            known.is_settled() && jump_age.is_none() && !others && !is_usual(usual)
-        });
+        let settled =
+            usual.filter(|usual| known.is_settled() && jump_age.is_none() && !others && !is_usual(usual));
         Some(match settled.and_then(|usual| self.say_as_usual(known, &usual, ahead.as_ref(), current)) {
             Some((position, rotation)) => shorter(form.write(&position, &rotation, codes), said),
             None => said,

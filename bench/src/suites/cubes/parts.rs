@@ -32,7 +32,7 @@ pub fn rows(film: &Film, codes: &Codes) -> Vec<Row> {
     let kbit_per_s = |bits: u64| bits as f64 / 8.0 / frames * KBIT_PER_S_OF_A_BYTE;
     let savings = tally.savings(codes);
     let mut left = tally.bits(codes);
-    let mut row = |label, key, bits: u64| Row {
+    let row = |label, key, bits: u64| Row {
         label,
         unit: "kbit/s",
         decimals: 2,

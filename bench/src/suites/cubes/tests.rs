@@ -16,7 +16,8 @@ fn frames(count: i32) -> Vec<Vec<Cube>> {
 fn every_frame_returns_from_its_bits_with_and_without_attachments() {
     let film = Film::new(&frames(40));
     for is_attached in [false, true] {
-        let measured = measure(&film, &Coder::new(is_attached), &Codes::generic()).expect("the frames return");
+        let measured =
+            measure(&film, &Coder::new(is_attached), &Codes::generic()).expect("the frames return");
         assert!((1.0..2_000.0).contains(&measured.kbit_per_s), "{}", measured.kbit_per_s);
     }
 }
@@ -26,15 +27,15 @@ fn the_parts_of_a_frame_are_all_of_it() {
     let film = Film::new(&frames(40));
     let codes = shipped().expect("a whole table");
     let measured = measure(&film, &Coder::new(false), &codes).expect("the frames return");
-    let parts: f64 = parts::rows(&film, &codes).iter().flat_map(|row| &row.figures).flatten().map(|f| f.value).sum();
+    let parts: f64 =
+        parts::rows(&film, &codes).iter().flat_map(|row| &row.figures).flatten().map(|f| f.value).sum();
     let rounding = measured.kbit_per_s - parts;
     assert!((0.0..parts::KBIT_PER_S_OF_A_BYTE).contains(&rounding), "bytes are at most one more: {rounding}");
 }
 
 #[test]
 fn a_file_that_is_no_recording_is_an_error_that_names_it() {
-    let options =
-        Options { batches: 500, quick: false, files: vec!["Cargo.toml".into()], train: Vec::new() };
+    let options = Options { batches: 500, quick: false, files: vec!["Cargo.toml".into()], train: Vec::new() };
     let message = run(&options).err().expect("no figures").to_string();
     assert!(message.contains("Cargo.toml"), "{message}");
     let none = Options { files: Vec::new(), ..options };

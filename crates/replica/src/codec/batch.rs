@@ -235,7 +235,8 @@ impl Batch {
             let [line, newer] = [Kind::Line, Kind::Newer].map(|kind| Expected::new(kind, self.size[lane]));
             let expected = Expected::select(is_arc, line, newer);
             let said = rotation::Said { turn, dropped: self.dropped[lane], differences, expected };
-            let chain::Packed { codes: [a, b, c], folds: [d, e, f] } = chain::Packed::new(expected, differences);
+            let chain::Packed { codes: [a, b, c], folds: [d, e, f] } =
+                chain::Packed::new(expected, differences);
             put(&mut self.rotation, lane, [said.dropped_if_named(), said.naming_bits(), a, b, c, d, e, f]);
             let is_far = said.has_differences() & rotation::is_far(chain::spread(differences), Grain::Ten);
             let (moved, turned) = (self.moved[lane] != 0, self.turned[lane] != 0);
@@ -264,8 +265,7 @@ impl Batch {
             run.put(dropped as u64, dropped_bits as u32);
             chain::Packed { codes: [a, b, c], folds: [d, e, f] }.write(codes.lead(), codes.rest(), &mut run);
         }
-        (run.length <= SmallCode::BITS_MAX)
-            .then_some(run.bits | u64::from(run.length) << SmallCode::BITS_MAX)
+        (run.length <= SmallCode::BITS_MAX).then_some(run.bits | u64::from(run.length) << SmallCode::BITS_MAX)
     }
 
     /// The codes before the numbers, as [`symbol::Usual`] says them; whether there are none.

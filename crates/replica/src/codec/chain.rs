@@ -231,12 +231,7 @@ fn low_bits(symbol: usize) -> u32 {
 
 /// Writes three numbers: the first with the codes of `first`, the others with those of `next`.
 #[inline(always)]
-pub(super) fn write(
-    [first, next]: [&Numbers; 2],
-    expected: Expected,
-    numbers: [i32; 3],
-    run: &mut impl Run,
-) {
+pub(super) fn write([first, next]: [&Numbers; 2], expected: Expected, numbers: [i32; 3], run: &mut impl Run) {
     if spread(numbers) >> BITS_MAX == 0 {
         return Packed::new(expected, numbers).write(first, next, run);
     }
@@ -369,8 +364,20 @@ mod tests {
     #[test]
     fn symbols_are_exact_below_eight_and_four_to_a_power_above() {
         for (number, expected, low) in [
-            (0, 0, 0), (-1, 1, 0), (1, 2, 0), (-2, 3, 0), (7, 14, 0), (-8, 15, 0), (8, 16, 1), (9, 16, 1), (10, 18, 1),
-            (-11, 19, 1), (16, 24, 2), (31, 30, 2), (16_383, 102, 11), (-16_384, 103, 11),
+            (0, 0, 0),
+            (-1, 1, 0),
+            (1, 2, 0),
+            (-2, 3, 0),
+            (7, 14, 0),
+            (-8, 15, 0),
+            (8, 16, 1),
+            (9, 16, 1),
+            (10, 18, 1),
+            (-11, 19, 1),
+            (16, 24, 2),
+            (31, 30, 2),
+            (16_383, 102, 11),
+            (-16_384, 103, 11),
         ] {
             assert_eq!((symbol(number), low_bits(expected as usize)), (expected, low), "{number}");
         }
@@ -378,7 +385,9 @@ mod tests {
 
     #[test]
     fn bits_count_those_of_the_magnitude() {
-        for (number, bits) in [(0, 0), (-1, 0), (1, 1), (-2, 1), (2, 2), (-4, 2), (i32::MAX, 31), (i32::MIN, 31)] {
+        for (number, bits) in
+            [(0, 0), (-1, 0), (1, 1), (-2, 1), (2, 2), (-4, 2), (i32::MAX, 31), (i32::MIN, 31)]
+        {
             assert_eq!(bits_of(folded(number)), bits, "{number}");
         }
     }

@@ -51,7 +51,8 @@ impl Ahead {
     /// The same with a third, which says that it gets off the line by `bow`.
     #[inline(always)]
     fn bent(self, bow: [i32; 3]) -> Ahead {
-        let sum = |numbers: [i32; 3]| numbers.into_iter().map(|number| i64::from(folded(number))).sum::<i64>();
+        let sum =
+            |numbers: [i32; 3]| numbers.into_iter().map(|number| i64::from(folded(number))).sum::<i64>();
         let size = (4 * sum(bow) + sum(self.step)) >> 3;
         let step = core::array::from_fn(|axis| self.step[axis].wrapping_add(Curve::part(bow[axis])));
         let line = Expected::new(Kind::Curve, i32::try_from(size).unwrap_or(i32::MAX));
