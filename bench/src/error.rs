@@ -53,6 +53,24 @@ pub enum BenchError {
         /// What it lacks.
         what: String,
     },
+    /// A file cannot be measured.
+    #[error("{file}: {what}")]
+    File {
+        /// Its path.
+        file: String,
+        /// What is wrong, and what to do.
+        what: String,
+    },
+    /// A scene did not arrive as it was.
+    #[error("scene {scene} with table {table}: {what}")]
+    Scene {
+        /// What was sent.
+        scene: String,
+        /// By which codes.
+        table: String,
+        /// The difference.
+        what: String,
+    },
     /// The library itself refused a call.
     #[error("{library}: {what}")]
     Refused {

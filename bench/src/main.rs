@@ -25,6 +25,8 @@ Examples:
   cargo run --release -p netloom-bench -- core           a table for people
   cargo run --release -p netloom-bench -- core --json    one JSON object on one line, for programs
   cargo run --release -p netloom-bench -- replica        CPU and bytes of replication (docs/BENCH-REPLICA.md)
+  cargo run --release -p netloom-bench -- scenes         bytes by scene and code table (docs/BENCH-SCENES.md)
+  cargo run --release -p netloom-bench -- scenes my.scene --table my.table    of a game of your own, too
   cargo run --release -p netloom-bench -- cubes FILE     a recording of cubes, .bin or .bin.xz (docs/COMPRESSION.md)
   cargo run --release -p netloom-bench -- cubes FILE --train A.bin.xz B.bin.xz    the same with tables of its own
   cargo run --release -p netloom-bench -- time           interpolation, prediction, rewinding (docs/BENCH-TIME.md)
@@ -43,10 +45,15 @@ struct Arguments {
     #[arg(value_parser = PossibleValuesParser::new(suites::possible_values()))]
     suite: String,
 
-    /// The recording that suite cubes measures.
+    /// Recordings: the one to measure for `cubes` (.bin or .bin.xz), those to measure besides for `scenes` (.scene, too).
+    #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Recordings to train tables on, instead of the shipped tables.
+    /// A file of code tables to measure with besides, for `scenes`; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    table: Vec<PathBuf>,
+
+    /// Recordings to train tables on instead of taking the shipped ones, for `cubes`.
     #[arg(long, num_args = 1.., value_name = "FILE")]
     train: Vec<PathBuf>,
 
@@ -72,8 +79,8 @@ fn main() -> ExitCode {
     if cfg!(debug_assertions) {
         eprintln!("warning: this is a debug build; its times mean nothing. Use `cargo run --release`.");
     }
-    let Arguments { batches, quick, files, train, .. } = arguments;
-    match (suite.run)(&suites::Options { batches, quick, files, train }) {
+    let Arguments { batches, quick, files, table: tables, train, .. } = arguments;
+    match suite.measure(&suites::Options { batches, quick, files, tables, train }) {
         Ok(report) if json => print(&format!("{}\n", report.json_line())),
         Ok(report) => print(&report.table().to_string()),
         Err(error) => {
@@ -108,6 +115,16 @@ mod tests {
     fn an_unknown_suite_is_refused_with_the_known_ones() {
         let message = Arguments::try_parse_from(["netloom-bench", "cor"]).err().expect("refused").to_string();
         assert!(suites::SUITES.iter().all(|suite| message.contains(suite.name)), "{message}");
+    }
+
+    #[test]
+    fn files_are_refused_by_suites_that_take_none() {
+        let suite = suites::SUITES.iter().find(|suite| suite.name == "core").expect("a suite");
+        let files = vec![PathBuf::from("my.scene")];
+        let options =
+            suites::Options { batches: 500, quick: true, files, tables: Vec::new(), train: Vec::new() };
+        let message = suite.measure(&options).err().expect("refused").to_string();
+        assert!(message.contains("my.scene") && message.contains("`scenes`"), "{message}");
     }
 
     #[test]

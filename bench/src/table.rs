@@ -54,6 +54,8 @@ pub struct Row {
 pub struct Series {
     /// The line above it.
     pub title: String,
+    /// The head of the names, and the name of each line; `None` if numbers say which line it is.
+    pub names: Option<(&'static str, Vec<String>)>,
     /// The head of each column, and the decimals shown below it.
     pub columns: Vec<(&'static str, usize)>,
     /// The lines, a cell per column.
@@ -93,7 +95,7 @@ impl Report {
         write_aligned(&lines, 2, &mut text);
         for series in &self.series {
             let _ = write!(text, "\n{}\n\n", series.title);
-            write_aligned(&series.cells(), 0, &mut text);
+            write_aligned(&series.cells(), usize::from(series.names.is_some()), &mut text);
         }
         for note in &self.notes {
             let _ = write!(text, "\n{note}");
@@ -150,6 +152,13 @@ impl Series {
             let cells = line.iter().zip(&self.columns);
             cells.map(|(cell, &(_, decimals))| format!("{:.decimals$}", cell.value)).collect()
         }));
+        if let Some((head, names)) = &self.names {
+            let names = std::iter::once(head.to_string()).chain(names.iter().cloned());
+            lines
+                .iter_mut()
+                .zip(names)
+                .for_each(|(line, name): (&mut Vec<String>, String)| line.insert(0, name));
+        }
         lines
     }
 }
@@ -204,6 +213,7 @@ mod tests {
             ],
             series: vec![Series {
                 title: "Growth".into(),
+                names: None,
                 columns: vec![("peers", 0), ("us", 1)],
                 lines: [(1.0, "peers_1_us", 0.25), (100.0, "peers_100_us", 12.5)]
                     .map(|(peers, key, us)| {
@@ -247,6 +257,19 @@ mod tests {
         let below = table.split("Growth\n\n").nth(1).expect("the series");
         let lines: Vec<&str> = below.lines().take(4).collect();
         assert_eq!(lines, ["peers    us", "-----  ----", "    1   0.2", "  100  12.5"]);
+    }
+
+    #[test]
+    fn the_lines_of_a_series_may_have_names() {
+        let mut report = report();
+        report.series[0].names = Some(("where", vec!["here".into(), "there".into()]));
+        let table = report.table();
+        let below = table.split("Growth\n\n").nth(1).expect("the series");
+        let lines: Vec<&str> = below.lines().take(4).collect();
+        assert_eq!(
+            lines,
+            ["where  peers    us", "-----  -----  ----", "here       1   0.2", "there    100  12.5"]
+        );
     }
 
     #[test]

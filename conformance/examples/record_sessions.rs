@@ -11,15 +11,15 @@
 
 use std::collections::VecDeque;
 
+use netloom_conformance::recorded_scenes::world_hash;
 use netloom_conformance::replica_vectors::scene::{classes, table};
 use netloom_replica::ClassId;
 use netloom_replica::client::{ReplicaClient, SnapshotError};
 use netloom_replica::codec::Codes;
 use netloom_replica::server::{PeerConfig, ReplicaPeer, ReplicaServer, ServerConfig};
 use netloom_replica::world::{ObjectIndex, OwnerId, Spawn, TeamId, World, WorldConfig};
-use netloom_wire::hash::Fnv64;
 use netloom_wire::schema::Value as Property;
-use netloom_wire::{ObjectId, Profile, Tick};
+use netloom_wire::{ObjectId, Profile};
 use serde_json::{Value, json};
 
 const ME: OwnerId = OwnerId(7);
@@ -243,15 +243,6 @@ impl Session {
         let hash = format!("{:016x}", world_hash(&self.client, tick));
         self.steps.push(json!([hex, error, tick.0, self.client.len(), hash]));
     }
-}
-
-/// The sum over all objects of the hash of their class and the words that were in force at a tick.
-fn world_hash(client: &ReplicaClient, tick: Tick) -> u64 {
-    client.iter().fold(0, |sum: u64, object| {
-        let words = object.words_at(tick).unwrap_or_default();
-        let hash = Fnv64::new().with(&[object.class()]);
-        sum.wrapping_add(words.iter().fold(hash, |hash, word| hash.with(&word.to_le_bytes())).value())
-    })
 }
 
 fn trouble(seed: u64) -> Value {

@@ -50,23 +50,40 @@ class Codes:
 
     def __init__(self, data):
         self.name, layout, packed = self.header(data)
-        halves = [half for byte in packed for half in (byte & 15, byte >> 4)]
+        all_lengths = self.unpacked(packed)
         self.tables, at = {}, 0
-        count = sum(tables * symbols for tables, symbols, _ in GROUPS.values())
-        if len(packed) != (count + 1) // 2:
-            raise Refusal("Length")
-        self.id = fnv1a_32(layout + packed)
+        self.id = fnv1a_32(layout + bytes(all_lengths))
         if self.id.to_bytes(4, "little") != data[14 + len(self.name) - 4 : 14 + len(self.name)]:
             raise Refusal("Id")
-        if any(halves[count:]):
-            raise Refusal("Padding")
         for name, (tables, symbols, bits_max) in GROUPS.items():
             self.tables[name] = []
             for _ in range(tables):
-                lengths, at = halves[at : at + symbols], at + symbols
+                lengths, at = all_lengths[at : at + symbols], at + symbols
                 if max(lengths) > bits_max:
                     raise Refusal("CodeLength")
                 self.tables[name].append(CodeTable(lengths))
+
+    @staticmethod
+    def unpacked(packed):
+        """Half bytes, of which a zero and n say that the length before it comes n + 2 times more."""
+        halves = iter([half for byte in packed for half in (byte & 15, byte >> 4)])
+        count = sum(tables * symbols for tables, symbols, _ in GROUPS.values())
+        lengths = []
+        while len(lengths) < count:
+            half = next(halves, None)
+            if half == 0 and lengths:
+                repeats = next(halves, None)
+                lengths += [lengths[-1]] * (count if repeats is None else repeats + 2)
+            elif half is not None:
+                lengths.append(half)
+            if half is None or len(lengths) > count:
+                raise Refusal("Length")
+        rest = list(halves)
+        if len(rest) > 1:
+            raise Refusal("Length")
+        if any(rest):
+            raise Refusal("Padding")
+        return lengths
 
     @staticmethod
     def header(data):
@@ -91,6 +108,8 @@ class Codes:
         )
         if layout != fnv1a_32(described).to_bytes(4, "little"):
             raise Refusal("Layout")
+        if len(data) < end + 8:
+            raise Refusal("Length")
         return name, layout, data[end + 8 :]
 
     @property

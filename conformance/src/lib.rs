@@ -21,6 +21,7 @@ pub mod evidence;
 pub mod layering;
 pub mod ledger;
 pub mod proto_vectors;
+pub mod recorded_scenes;
 pub mod replica_vectors;
 pub mod session_vectors;
 pub mod source_rules;

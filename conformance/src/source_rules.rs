@@ -65,6 +65,25 @@ pub fn forbids_unsafe(root_file: &str) -> bool {
     root_file.lines().any(|line| line.trim() == "#![forbid(unsafe_code)]")
 }
 
+/// Statics that something can be written to: state that nobody owns, and that two servers in one process would share.
+const SHARED_STATE: [&str; 6] = ["static mut ", "thread_local!", "LazyLock", "OnceLock", "Mutex<", "Atomic"];
+
+/// Lines of a crate's sources that hold state beside what its caller owns. Tests may, and the switches of deliberate bugs,
+/// which no user's build has.
+pub fn shared_state(tree: &dyn Tree, sources: &str) -> Vec<String> {
+    let is_checked =
+        |path: &String| path.ends_with(".rs") && !path.contains("/tests") && !path.ends_with("/mutation.rs");
+    let mut found = Vec::new();
+    for path in tree.files_below(sources).into_iter().filter(is_checked) {
+        let text = tree.read(&path).unwrap_or_default();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines = code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+        let stateful = lines.filter(|(_, line)| SHARED_STATE.iter().any(|mark| line.contains(mark)));
+        found.extend(stateful.map(|(number, line)| format!("{path}:{}: {}", number + 1, line.trim())));
+    }
+    found
+}
+
 /// Source files with more lines than `lines_max`, longest first.
 pub fn long_files(tree: &dyn Tree, lines_max: usize) -> Vec<(String, usize)> {
     let is_source = |path: &String| SOURCE_ENDINGS.iter().any(|ending| path.ends_with(ending));

@@ -3,7 +3,7 @@
 
 use netloom_conformance::layering::{core_folders, problems, roots_without_unsafe};
 use netloom_conformance::source_rules::{
-    FILE_LINES_MAX, FILE_LINES_NOTED, forbids_unsafe, long_files, missing_bans, modules_not_in,
+    FILE_LINES_MAX, FILE_LINES_NOTED, forbids_unsafe, long_files, missing_bans, modules_not_in, shared_state,
 };
 use netloom_conformance::tree::{Repository, Tree};
 use serde_json::{Value, json};
@@ -73,6 +73,15 @@ fn architecture_has_a_line_for_every_module() {
     for sources in ["crates/wire/src", "crates/proto/src", "crates/replica/src", "crates/sim/src"] {
         let absent = modules_not_in(&map, &tree, sources);
         assert!(absent.is_empty(), "ARCHITECTURE.md has no line for {}", absent.join(", "));
+    }
+}
+
+#[test]
+fn the_core_owns_no_state_of_its_own() {
+    let tree = Repository::of_this_build();
+    for sources in ["crates/wire/src", "crates/proto/src", "crates/replica/src", "crates/session/src"] {
+        let found = shared_state(&tree, sources);
+        assert!(found.is_empty(), "state belongs to whoever made the server or client: {}", found.join("\n"));
     }
 }
 
@@ -178,6 +187,23 @@ fn only_the_attribute_forbids_unsafe() {
     assert!(forbids_unsafe("//! Docs.\n\n#![forbid(unsafe_code)]\n"));
     assert!(!forbids_unsafe("// #![forbid(unsafe_code)]\n"));
     assert!(!forbids_unsafe("#![deny(unsafe_code)]\n"));
+}
+
+#[test]
+fn state_that_nobody_owns_is_found_outside_tests() {
+    let tree = BTreeMap::from([
+        (
+            "c/src/a.rs",
+            "static TABLE: [u8; 2] = [0; 2];\n// thread_local! is banned\nstatic mut COUNT: u32 = 0;\n",
+        ),
+        (
+            "c/src/b.rs",
+            "fn b() {}\n#[cfg(test)]\nmod tests { static SEEN: OnceLock<u8> = OnceLock::new(); }\n",
+        ),
+        ("c/src/mutation.rs", "thread_local! {}\n"),
+        ("c/src/b/tests.rs", "static SEEN: AtomicBool = AtomicBool::new(false);\n"),
+    ]);
+    assert_eq!(shared_state(&tree, "c/src"), ["c/src/a.rs:3: static mut COUNT: u32 = 0;"]);
 }
 
 #[test]

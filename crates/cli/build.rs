@@ -16,11 +16,9 @@
 //! Two fifths of the scripts are comments, for those who read the repository. Browsers get the same lines without them.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use zopfli::{Format, Options};
 
 fn main() {
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("Cargo sets it"));
@@ -175,10 +173,11 @@ fn is_text(content_type: &str) -> bool {
         .any(|kind| content_type.starts_with(kind))
 }
 
+/// As gzip, by the packer that takes longest and leaves least: 3 % less than the usual one, once for every build.
 fn packed(bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(bytes).ok()?;
-    encoder.finish().ok()
+    let mut packed = Vec::new();
+    zopfli::compress(Options::default(), Format::Gzip, bytes, &mut packed).ok()?;
+    Some(packed)
 }
 
 /// FNV-1a: tells one content from another, which is all that a tag is for.

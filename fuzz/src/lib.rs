@@ -32,6 +32,7 @@
 //! | [`rtype_level`] | the text of a level's file | what is taken can be played; what is not is told with its line |
 //! | [`rtype_rules`] | what players press, choose and claim to have hit | bounds and limits; the same again leads to the same state |
 //! | [`classic_datagram`] | the port of the classic protocol: strangers, players, and those in others' names | strangers get a challenge not longer than their own datagram and nothing else; what reads writes back |
+//! | [`scene_file`] | a file of a recorded scene, records of one, a file of cubes | what plays is recorded and played again to the same world; bounds |
 //!
 //! The bodies are ordinary functions, so that the seed corpora and any input that was found run on stable Rust:
 //!
@@ -48,6 +49,7 @@ mod input;
 mod proto;
 mod replica;
 mod rtype;
+mod scene;
 pub mod seeds;
 mod session;
 mod transport;
@@ -61,6 +63,7 @@ pub use replica::{
     replica_codec, replica_entry, replica_input, replica_pair, replica_property, replica_snapshot,
 };
 pub use rtype::{rtype_level, rtype_rules};
+pub use scene::scene_file;
 pub use session::{rpc_frame, session_lobby, session_packed, session_pair};
 pub use transport::websocket_frames;
 pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_schema, wire_stream};
@@ -69,7 +72,7 @@ pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_sche
 pub type Body = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Body); 26] = [
+pub const TARGETS: [(&str, Body); 27] = [
     ("wire_primitives", wire_primitives),
     ("wire_record", wire_record),
     ("wire_schema", wire_schema),
@@ -96,6 +99,7 @@ pub const TARGETS: [(&str, Body); 26] = [
     ("rtype_level", rtype_level),
     ("rtype_rules", rtype_rules),
     ("classic_datagram", classic_datagram),
+    ("scene_file", scene_file),
 ];
 
 /// Runs the files that are named on the command line through a target.

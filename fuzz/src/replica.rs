@@ -1,6 +1,6 @@
 //! Replication: what a server may say to a client, what a client may say back, and the two of them over a bad network.
 
-mod classes;
+pub(crate) mod classes;
 mod codec;
 mod entry;
 mod game;

@@ -8,6 +8,7 @@ mod classic;
 mod proto;
 mod replica;
 mod rtype;
+mod scene;
 mod session;
 mod transport;
 mod wire;
@@ -32,6 +33,7 @@ pub fn all() -> Vec<Seed> {
     seeds.extend(session::seeds());
     seeds.extend(rtype::seeds());
     seeds.extend(classic::seeds());
+    seeds.extend(scene::seeds());
     seeds
 }
 

@@ -19,8 +19,12 @@ use crate::table::{Figure, Report, Row, Target};
 use netloom_proto::{Redundancy, Security};
 
 /// Registered in `suites`.
-pub const SUITE: Suite =
-    Suite { name: "core", about: "Records, packets, encryption, latency under loss, allocations", run };
+pub const SUITE: Suite = Suite {
+    name: "core",
+    about: "Records, packets, encryption, latency under loss, allocations",
+    files: None,
+    run,
+};
 
 const NOTES: [&str; 12] = [
     "Record: quantized words to bytes and back, as the core keeps its state; the two rows below add the way from and to floats.",

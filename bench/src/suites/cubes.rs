@@ -20,6 +20,7 @@ use crate::table::{Figure, Report, Row, Target};
 pub const SUITE: Suite = Suite {
     name: "cubes",
     about: "Recorded cubes: kbit/s of a physics recording at baseline t-6, and ns per cube (docs/COMPRESSION.md)",
+    files: Some("one recording (.bin, .bin.xz)"),
     run,
 };
 

@@ -9,11 +9,13 @@ use clap::builder::PossibleValue;
 mod core;
 mod cubes;
 mod replica;
+mod scenes;
 mod tick;
 mod time;
 
 /// All suites, in the order in which `--help` shows them.
-pub const SUITES: &[Suite] = &[core::SUITE, cubes::SUITE, replica::SUITE, tick::SUITE, time::SUITE];
+pub const SUITES: &[Suite] =
+    &[core::SUITE, cubes::SUITE, replica::SUITE, scenes::SUITE, tick::SUITE, time::SUITE];
 
 /// One area's benchmarks.
 pub struct Suite {
@@ -21,6 +23,8 @@ pub struct Suite {
     pub name: &'static str,
     /// What it measures, for `--help`.
     pub about: &'static str,
+    /// What files it measures, for errors; `None` if it takes none.
+    pub files: Option<&'static str>,
     /// Measures and reports.
     pub run: fn(&Options) -> Result<Report, BenchError>,
 }
@@ -31,15 +35,34 @@ pub struct Options {
     pub batches: u32,
     /// Leave out the largest points of scaling tables.
     pub quick: bool,
-    /// What suites of recordings measure.
+    /// What to measure besides, for suites that take files.
     pub files: Vec<PathBuf>,
-    /// What they train tables on; with none they take the shipped ones.
+    /// Files of code tables to measure with, for suites that take files.
+    pub tables: Vec<PathBuf>,
+    /// Recordings to train tables on instead of taking the shipped ones, for suites that take files.
     pub train: Vec<PathBuf>,
+}
+
+impl Suite {
+    /// Measures and reports, unless it was given files that it has no use for.
+    pub fn measure(&self, options: &Options) -> Result<Report, BenchError> {
+        match (self.files, options.files.iter().chain(&options.tables).chain(&options.train).next()) {
+            (None, Some(file)) => {
+                let what = String::from("this suite takes no files; `cubes` and `scenes` do");
+                Err(BenchError::File { file: file.display().to_string(), what })
+            }
+            _ => (self.run)(options),
+        }
+    }
 }
 
 /// The names and explanations for the command line.
 pub fn possible_values() -> Vec<PossibleValue> {
-    SUITES.iter().map(|suite| PossibleValue::new(suite.name).help(suite.about)).collect()
+    let help = |suite: &Suite| match suite.files {
+        Some(files) => format!("{}; takes {files}", suite.about),
+        None => String::from(suite.about),
+    };
+    SUITES.iter().map(|suite| PossibleValue::new(suite.name).help(help(suite))).collect()
 }
 
 /// Tells whoever waits what is being measured, where it does not disturb the figures.

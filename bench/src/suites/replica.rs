@@ -19,6 +19,7 @@ use crate::table::{Figure, Report, Row, Target};
 pub const SUITE: Suite = Suite {
     name: "replica",
     about: "Replication: CPU per send tick, bytes per update, scaling, allocations",
+    files: None,
     run,
 };
 

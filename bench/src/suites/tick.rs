@@ -23,6 +23,7 @@ use netloom_wire::Micros;
 pub const SUITE: Suite = Suite {
     name: "tick",
     about: "A server's tick over UDP sockets beside plain sockets, and its parts beside U's budgets",
+    files: None,
     run,
 };
 
@@ -205,7 +206,7 @@ fn series(outcomes: &mut [(&str, Manner, Outcome)]) -> Series {
         place.into_iter().chain(cells).collect()
     };
     let title = "Other clients: all that is different from the judged run is in the first columns".into();
-    Series { title, columns, lines: outcomes.iter_mut().map(line).collect() }
+    Series { title, names: None, columns, lines: outcomes.iter_mut().map(line).collect() }
 }
 
 fn progress(what: &str) {

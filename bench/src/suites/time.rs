@@ -14,6 +14,7 @@ use crate::table::{Figure, Report, Row, Target};
 pub const SUITE: Suite = Suite {
     name: "time",
     about: "Time: what interpolation, prediction and lag compensation cost, allocations",
+    files: None,
     run,
 };
 

@@ -54,6 +54,7 @@ pub struct ServerSection {
     pub key: String,
     pub metrics: String,
     pub dashboard: bool,
+    pub record_scene: String,
 }
 
 /// What every room is like.
@@ -168,6 +169,7 @@ impl Default for ServerSection {
             key: String::new(),
             metrics: String::from("127.0.0.1:7779"),
             dashboard: true,
+            record_scene: String::new(),
         }
     }
 }

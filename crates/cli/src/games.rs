@@ -11,7 +11,7 @@ use netloom::server::ServerBuilder;
 use netloom::session::lobby::{LobbyCommand, Phase, Role};
 
 use crate::config::Config;
-use crate::serve::truth::{Truth, Witnessed};
+use crate::serve::witness::{Witnessed, Witnesses};
 use crate::{bots, connect};
 
 /// What a player wants, whatever the game makes of it.
@@ -102,8 +102,8 @@ pub struct Entry {
     pub limits: Limits,
     /// What kind of room it is made for.
     pub profile: Profile,
-    /// Opens a room with it, the so-manyth from 0; what happens there is written down if it has a witness.
-    pub add_room: fn(ServerBuilder, &Config, i64, Option<Truth>) -> Result<ServerBuilder, String>,
+    /// Opens a room with it, the so-manyth from 0; what happens there is written down if it has witnesses.
+    pub add_room: fn(ServerBuilder, &Config, i64, Witnesses) -> Result<ServerBuilder, String>,
     /// Plays it in a terminal.
     pub connect: fn(&connect::ConnectArgs) -> Result<ExitCode, String>,
     /// Sends bots to play it.
@@ -118,12 +118,12 @@ impl Entry {
             protocol: P::protocol,
             limits: P::LIMITS,
             profile: P::PROFILE,
-            add_room: |builder, config, number, truth| {
+            add_room: |builder, config, number, witnesses| {
                 let game = P::open(config)?;
                 let room = config.room_config(number, |room| game.furnish(room));
-                Ok(match truth {
-                    Some(truth) => builder.room(room, Witnessed::new(game, truth)),
-                    None => builder.room(room, game),
+                Ok(match witnesses.are_there() {
+                    true => builder.room(room, Witnessed::new(game, witnesses)),
+                    false => builder.room(room, game),
                 })
             },
             connect: connect::play::<P>,

@@ -20,6 +20,7 @@ mod signals;
 mod sim;
 mod table;
 mod top;
+mod train;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,7 @@ Examples:
   netloom bots 127.0.0.1:7777 --count 200       with two hundred others
   netloom top 127.0.0.1:7779                    what the server does
   netloom config --default > netloom.toml       every setting
+  netloom train match.scene --out game.table    smaller snapshots, from recordings of a game
   netloom sim --scenario lossy --runs 1000      a thousand seeds of one scenario in virtual time
   netloom sim --scenario feel --plot out.svg    what a player sees while the network misbehaves";
 
@@ -55,6 +57,8 @@ enum Command {
     Top(top::TopArgs),
     /// Print or check settings
     Config(config::ConfigArgs),
+    /// Make code tables for a game from recordings of it, so that its snapshots become smaller
+    Train(train::TrainArgs),
     /// Run seeded scenarios over a simulated network and check that every promise holds
     Sim(sim::SimArgs),
     /// Ten seconds of a game over a bad network, in virtual time
@@ -69,6 +73,7 @@ fn main() -> ExitCode {
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Top(args)) => top::run(&args),
         Some(Command::Config(args)) => config::run(&args),
+        Some(Command::Train(args)) => train::run(&args),
         Some(Command::Sim(args)) => sim::run(&args),
         Some(Command::Demo) => demo::run(),
     };

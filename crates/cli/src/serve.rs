@@ -4,8 +4,10 @@ mod classic;
 mod dashboard;
 mod metrics;
 mod pages;
-pub mod truth;
+mod scene;
+mod truth;
 mod web;
+pub mod witness;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -24,8 +26,10 @@ use crate::{log, out};
 use classic::Door;
 use dashboard::Dashboard;
 use metrics::Metrics;
+use scene::SceneFile;
 use truth::Truth;
 use web::Web;
+use witness::Witnesses;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -38,11 +42,15 @@ Examples:
   netloom serve --classic 0.0.0.0:12345                                 clients of the classic protocol, too
   netloom serve --table my-game.table                                   smaller snapshots: netloom train --help
   netloom serve --game cubes                                            another game
+  netloom serve --record-scene mine.scene                               how the game moves, to train tables on
 
 The file's settings, and their defaults: netloom config --default. Flags go before the environment, that before the file.
 --truth FILE writes a line of JSON for every step of the first room, for tests and tools that compare what was shown with what was:
   {\"step\":1200,\"ms\":20003.25,\"objects\":[{\"id\":7,\"class\":\"Ship\",\"owner\":1,\"seat\":0,\"x\":312,\"y\":450}, …]}
 ms is the server's time, x and y are in hundredths of a metre, owner is the player and null for nobody; seat only where there is one.
+
+--record-scene FILE records the first room at every send tick, until the server stops: play for a few minutes, or let `netloom bots`
+play, then train a table on it (`netloom train --help`) and measure both with `netloom-bench scenes FILE --table TABLE`. A recording of a server that was killed is good up to its last two seconds.
 
 SIGINT or SIGTERM stop the server: players are told, then it ends with status 0. A second signal ends it at once.";
 
@@ -110,6 +118,9 @@ pub struct ServeArgs {
     /// Write what happens in the first room to a file, step by step
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
+    /// Record how everything moves in the first room, for training code tables and for measuring
+    #[arg(long, value_name = "FILE")]
+    record_scene: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -133,6 +144,7 @@ impl ServeArgs {
         server.http = self.http.clone().unwrap_or(std::mem::take(&mut server.http));
         server.webtransport = self.webtransport.clone().unwrap_or(std::mem::take(&mut server.webtransport));
         server.certificate = self.certificate.clone().unwrap_or(std::mem::take(&mut server.certificate));
+        server.record_scene = self.record_scene.clone().unwrap_or(std::mem::take(&mut server.record_scene));
         server.key = self.key.clone().unwrap_or(std::mem::take(&mut server.key));
         if self.no_webtransport {
             server.webtransport.clear();
@@ -160,11 +172,17 @@ pub fn run(args: &ServeArgs) -> Result<ExitCode, String> {
     let game = games::find(&config.server.game)?;
     log::start(config.log_level(), config.log.json);
     let signals = Signals::watch()?;
-    let truth = args.truth.as_deref().map(Truth::create).transpose()?;
+    let witnesses = Witnesses {
+        truth: args.truth.as_deref().map(Truth::create).transpose()?,
+        scene: match &*config.server.record_scene {
+            "" => None,
+            path => Some(SceneFile::create(path.as_ref(), game.name)?),
+        },
+    };
     let protocol = config.protocol((game.protocol)())?;
     let (door, hallway) = Door::new(&config, &protocol)?.unzip();
     let web = Web::new(protocol);
-    let mut server = build(&config, game, &web, truth, hallway)?;
+    let mut server = build(&config, game, &web, witnesses, hallway)?;
     let classic = door.map(Door::open).transpose()?;
     let (kick, kicks) = dashboard::kicks();
     let metrics = match &*config.server.metrics {
@@ -203,15 +221,16 @@ fn build(
     config: &Config,
     game: Entry,
     web: &Web,
-    mut truth: Option<Truth>,
+    mut witnesses: Witnesses,
     hallway: Option<MemoryTransport>,
 ) -> Result<Server, String> {
     let builder = Server::builder(web.protocol().clone())
         .config(config.server_config())
         .websocket(config.websocket())
         .driver(config.driver());
-    let builder = (0..config.server.rooms)
-        .try_fold(builder, |builder, number| (game.add_room)(builder, config, number, truth.take()))?;
+    let builder = (0..config.server.rooms).try_fold(builder, |builder, number| {
+        (game.add_room)(builder, config, number, std::mem::take(&mut witnesses))
+    })?;
     let answers = web.clone();
     let builder = builder.http(move |request| answers.answer(request));
     #[cfg(feature = "webtransport")]

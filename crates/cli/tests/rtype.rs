@@ -5,6 +5,8 @@ mod common;
 use std::path::PathBuf;
 
 use common::{Running, Server, assert_fails, command, netloom, stderr, stdout};
+use netloom_scene::{Ending, Recording, Source};
+use netloom_wire::Tick;
 use serde_json::Value;
 
 const RTYPE: [&str; 2] = ["--game", "rtype"];
@@ -86,6 +88,30 @@ fn the_truth_has_a_line_for_every_step_with_everything_in_it() {
     assert!(ships.iter().any(|ship| ship["x"] != ships[0]["x"]), "it flew");
     let nowhere = netloom(&["serve", "--game", "rtype", "--truth", "/no/such/folder/truth"]);
     assert_fails(&nowhere, 2, &["--truth", "/no/such/folder/truth"]);
+}
+
+#[test]
+fn a_recorded_scene_has_the_ship_that_flew_and_plays_again() {
+    let path = folder("scene").join("rtype.scene");
+    let mut server = serve(&["--record-scene", &path.to_string_lossy()]);
+    let arguments = ["connect", server.address(), "--plain", "--frames", "240"];
+    assert!(netloom(&[&arguments[..], &RTYPE].concat()).status.success());
+    server.process.signal("TERM");
+    assert_eq!(server.process.wait().code(), Some(0));
+    let mut scene = Recording::open(&path).unwrap();
+    assert_eq!((scene.name(), scene.ticks_per_second()), ("rtype", 30));
+    let mut world = scene.world().unwrap();
+    let (mut tick, mut ships) = (Tick(0), std::collections::BTreeSet::new());
+    while scene.play(&mut world).unwrap() {
+        tick = tick.next();
+        world.commit(tick).unwrap();
+        let ship = world.iter().find(|object| object.class().schema().name() == "Ship");
+        ships.extend(ship.map(|ship| ship.words().to_vec()));
+    }
+    assert_eq!(scene.ending(), Some(Ending::Finished), "the server ended the file when it stopped");
+    assert!(tick.0 > 60 && ships.len() > 10, "{} ticks, {} states of a ship", tick.0, ships.len());
+    let nowhere = netloom(&["serve", "--game", "rtype", "--record-scene", "/no/such/folder/a.scene"]);
+    assert_fails(&nowhere, 2, &["--record-scene", "/no/such/folder/a.scene", "folder that exists"]);
 }
 
 #[test]

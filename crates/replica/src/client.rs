@@ -41,7 +41,7 @@ use netloom_wire::schema::Audience;
 use netloom_wire::{Alias, ReadError, Tick};
 
 use crate::class::{Class, ClassId};
-use crate::codec::Codes;
+use crate::codec::{Blobs, Codes, Tally};
 use crate::limits::VISIBLE_MAX;
 pub use crate::pose::Pose;
 use crate::property::PropertyInbox;
@@ -54,6 +54,7 @@ pub use input_clock::{InputClock, InputClockConfig, Steps};
 pub use interpolate::{EXTRAPOLATION_MAX, Interpolator, InterpolatorConfig, Shown, Source, State};
 pub use object::ClientObject;
 pub use predict::{PredictConfig, PredictedSpawns, Predictor, Reconciled, SpawnKey};
+use snapshot::Watch;
 pub use view::{View, ViewConfig};
 
 /// Events and refusals that wait to be polled; the oldest give way.
@@ -189,6 +190,12 @@ impl Contents {
     }
 }
 
+impl Blobs for Contents {
+    fn blob(&self, field: usize) -> &[u8] {
+        self.iter().find(|(of, _)| *of == field).map_or(&[], |(_, content)| content)
+    }
+}
+
 impl ReplicaClient {
     /// A client of a server with these classes and codes.
     pub fn new(classes: ClassTable, codes: Codes) -> ReplicaClient {
@@ -286,10 +293,23 @@ impl ReplicaClient {
 
     /// Takes in a snapshot. What it says before an error holds.
     pub fn handle_snapshot(&mut self, payload: &[u8]) -> Result<Tick, SnapshotError> {
+        self.read_snapshot(payload, &mut ())
+    }
+
+    /// The same, and counts which codes it took: what tables are trained from.
+    pub fn handle_snapshot_counting(
+        &mut self,
+        payload: &[u8],
+        tally: &mut Tally,
+    ) -> Result<Tick, SnapshotError> {
+        self.read_snapshot(payload, tally)
+    }
+
+    fn read_snapshot(&mut self, payload: &[u8], watch: &mut impl Watch) -> Result<Tick, SnapshotError> {
         self.changes.clear();
         self.applied = None;
         let tick = snapshot::tick(payload, self.newest.or(self.start.map(|(tick, _)| tick)))?;
-        let applied = self.apply(tick, payload);
+        let applied = self.apply(tick, payload, watch);
         self.applied = Some(Applied { tick, is_whole: applied.is_ok() });
         let is_refused = applied.is_err();
         #[cfg(netloom_mutations)]

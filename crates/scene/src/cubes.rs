@@ -40,6 +40,9 @@ const FRAME_BYTES: usize = CUBES * WORDS * 4;
 /// Bytes at the beginning of every file of xz.
 const XZ_MAGIC: [u8; 6] = [0xFD, b'7', b'z', b'X', b'Z', 0];
 
+/// Memory that unpacking may ask for: what the strongest preset of xz takes, and some.
+const UNPACKING_KIB_MAX: u32 = 96 * 1024;
+
 /// A cube as it is recorded.
 pub type Cube = [i32; WORDS];
 
@@ -77,8 +80,11 @@ impl Frames {
         read.map_err(|source| SceneError::Io { offset: 0, source })?;
         let is_packed = start == XZ_MAGIC;
         let whole = std::io::Cursor::new(start).chain(reader);
-        let reader: Box<dyn Read> =
-            if is_packed { Box::new(lzma_rust2::XzReader::new(whole, true)) } else { Box::new(whole) };
+        let reader: Box<dyn Read> = if is_packed {
+            Box::new(lzma_rust2::XzReader::new_mem_limit(whole, true, UNPACKING_KIB_MAX))
+        } else {
+            Box::new(whole)
+        };
         Ok(Frames { reader, bytes: vec![0; FRAME_BYTES], offset: 0 })
     }
 

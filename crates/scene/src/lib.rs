@@ -56,6 +56,7 @@ mod recorder;
 mod recording;
 pub mod replay;
 mod source;
+pub mod train;
 
 pub use error::{Damage, SceneError};
 pub use file::{NAME_BYTES_MAX, TICKS_PER_SECOND_MAX};

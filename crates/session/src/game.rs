@@ -69,6 +69,12 @@ pub trait Game: Send + 'static {
         let _ = room;
     }
 
+    /// The world as it is now was told to everybody: what [`World::changed`](netloom_replica::world::World::changed) and
+    /// the others say is of this send tick. For recorders and other witnesses.
+    fn told(&mut self, room: &Room) {
+        let _ = room;
+    }
+
     /// The lobby begins the game. Without a lobby the game goes on from the start, and this is never called.
     fn begin(&mut self, room: &mut Room) {
         let _ = room;

@@ -25,6 +25,7 @@ pub(crate) trait Host: Send {
     fn forward(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>, target: CallTarget) -> bool;
     fn write(&mut self, room: &mut Room, player: PlayerId, set: &FieldWrite<'_>) -> bool;
     fn step(&mut self, room: &mut Room);
+    fn told(&mut self, room: &Room);
     fn begin(&mut self, room: &mut Room);
     fn finish(&mut self, room: &mut Room);
     fn change_role(&mut self, room: &mut Room, player: PlayerId);
@@ -91,6 +92,10 @@ impl<G: Game> Host for Hosted<G> {
 
     fn write(&mut self, room: &mut Room, player: PlayerId, set: &FieldWrite<'_>) -> bool {
         self.game.write(room, player, set.object, set.field, set.value)
+    }
+
+    fn told(&mut self, room: &Room) {
+        self.game.told(room);
     }
 
     fn begin(&mut self, room: &mut Room) {

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use netloom_replica::ClassId;
 use netloom_replica::SettingError;
 use netloom_replica::server::rewind::RewindError;
-use netloom_replica::server::{ClassTraffic, ReplicaServer, Rewind, RewindConfig};
+use netloom_replica::server::{ClassTraffic, ReplicaPeer, ReplicaServer, Rewind, RewindConfig};
 use netloom_replica::world::{ObjectIndex, Spawn, World, WorldConfig, WorldError};
 use netloom_wire::{Micros, ObjectId, Tick};
 
@@ -121,6 +121,8 @@ pub struct Room {
     clock: StepClock,
     /// By player.
     seats: BTreeMap<PlayerId, Seat>,
+    /// What became of snapshots since the last ones: nobody builds on it before the next.
+    outcomes: Vec<(ReplicaPeer, u64, bool)>,
     next_object: u64,
     random: Random,
     outbox: Outbox,
@@ -167,6 +169,7 @@ impl Room {
             rewind: rewind.transpose()?,
             clock: StepClock::new(now, config.steps_per_second, config.catch_up_steps),
             seats: BTreeMap::new(),
+            outcomes: Vec::new(),
             next_object: 1,
             random: Random::new(config.seed),
             outbox: Outbox::default(),

@@ -290,7 +290,7 @@ fn another_version_of_the_game_is_told_which_version_the_server_has() {
 fn a_client_with_other_code_tables_is_told_which_the_server_has_and_with_the_same_it_plays() {
     let mut net = Net::cubes(1);
     let mut tally = Tally::new(&Codes::generic());
-    (0..999).for_each(|_| tally.gap(30));
+    (0..999).for_each(|_| tally.gap(30, true));
     let trained = tally.train("sparse").unwrap();
     let client = net.join_as(ClientConfig::default(), common::protocol().with_codes(trained.clone()));
     net.until_event(client, "an end", |event| matches!(event, ClientEvent::Ended(_)));

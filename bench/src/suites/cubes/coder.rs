@@ -294,7 +294,7 @@ impl Sink for Tally {
     }
 
     fn gap(&mut self, gap: u32) {
-        Tally::gap(self, gap);
+        Tally::gap(self, gap, true);
     }
 }
 

@@ -35,7 +35,13 @@ fn the_parts_of_a_frame_are_all_of_it() {
 
 #[test]
 fn a_file_that_is_no_recording_is_an_error_that_names_it() {
-    let options = Options { batches: 500, quick: false, files: vec!["Cargo.toml".into()], train: Vec::new() };
+    let options = Options {
+        batches: 500,
+        quick: false,
+        files: vec!["Cargo.toml".into()],
+        tables: Vec::new(),
+        train: Vec::new(),
+    };
     let message = run(&options).err().expect("no figures").to_string();
     assert!(message.contains("Cargo.toml"), "{message}");
     let none = Options { files: Vec::new(), ..options };

@@ -79,10 +79,10 @@ fn crowd_rows(options: &Options) -> Result<Vec<Row>, BenchError> {
     let told = |label, unit, key, value| count_row(label, unit, Target::None, key, value);
     let per_peer = |count: u64| count as f64 / peer_ticks;
     rows.push(told("  visible to a peer", "objects", "crowd_1000_visible", visible));
-    rows.push(told("  updates to a peer", "per tick", "crowd_1000_updates", per_peer(traffic.updates)));
-    rows.push(told("  enters to a peer", "per tick", "crowd_1000_enters", per_peer(traffic.enters)));
-    rows.push(told("  leaves to a peer", "per tick", "crowd_1000_leaves", per_peer(traffic.leaves)));
-    rows.push(told("  bytes to a peer", "per tick", "crowd_1000_bytes", per_peer(traffic.bytes)));
+    rows.push(told("  updates to a peer", "per tick", "crowd_1000_updates", per_peer(traffic.sent.updates)));
+    rows.push(told("  enters to a peer", "per tick", "crowd_1000_enters", per_peer(traffic.sent.enters)));
+    rows.push(told("  leaves to a peer", "per tick", "crowd_1000_leaves", per_peer(traffic.sent.leaves)));
+    rows.push(told("  bytes to a peer", "per tick", "crowd_1000_bytes", per_peer(traffic.sent.bytes)));
     let allocations = traffic.allocations as f64;
     rows.push(told("  server, all ticks", "allocations", "crowd_1000_allocations", allocations));
     Ok(rows)
@@ -97,7 +97,7 @@ fn sharing_rows(options: &Options) -> Result<Vec<Row>, BenchError> {
     let (_, own, _) = run("sharing: the same with every peer's best baselines", 1)?;
     let per_object = |count: u64, traffic: &Traffic| count as f64 / traffic.changed as f64;
     let per_peer = |count: u64| count as f64 / (ticks(options) * PLAYERS) as f64;
-    let over_percent = (shared.bytes_per_update() / own.bytes_per_update() - 1.0) * 100.0;
+    let over_percent = (shared.sent.bytes_per_update() / own.sent.bytes_per_update() - 1.0) * 100.0;
     let judged = |label, unit, most, key, value| count_row(label, unit, Target::AtMost(most), key, value);
     let told = |label, unit, key, value| count_row(label, unit, Target::None, key, value);
     let encodes = per_object(shared.encodes, &shared);
@@ -105,13 +105,18 @@ fn sharing_rows(options: &Options) -> Result<Vec<Row>, BenchError> {
     Ok(vec![
         judged("encodes per changed object, 100 B, 5 % loss", "per tick", 8.0, "encodes_per_object", encodes),
         judged("  bytes above best", "percent", 5.0, "encodes_bytes_over_best_percent", over_percent),
-        told("  bytes per update", "bytes", "encodes_bytes_per_update", shared.bytes_per_update()),
-        told("  updates to a peer", "per tick", "encodes_updates", per_peer(shared.updates)),
-        told("  enters to a peer", "per tick", "encodes_enters", per_peer(shared.enters)),
-        told("  bytes to a peer", "per tick", "encodes_bytes", per_peer(shared.bytes)),
+        told("  bytes per update", "bytes", "encodes_bytes_per_update", shared.sent.bytes_per_update()),
+        told("  updates to a peer", "per tick", "encodes_updates", per_peer(shared.sent.updates)),
+        told("  enters to a peer", "per tick", "encodes_enters", per_peer(shared.sent.enters)),
+        told("  bytes to a peer", "per tick", "encodes_bytes", per_peer(shared.sent.bytes)),
         told("  best: encodes per changed object", "per tick", "encodes_best_per_object", encodes_best),
-        told("  best: bytes per update", "bytes", "encodes_best_bytes_per_update", own.bytes_per_update()),
-        told("  best: updates to a peer", "per tick", "encodes_best_updates", per_peer(own.updates)),
-        told("  best: bytes to a peer", "per tick", "encodes_best_bytes", per_peer(own.bytes)),
+        told(
+            "  best: bytes per update",
+            "bytes",
+            "encodes_best_bytes_per_update",
+            own.sent.bytes_per_update(),
+        ),
+        told("  best: updates to a peer", "per tick", "encodes_best_updates", per_peer(own.sent.updates)),
+        told("  best: bytes to a peer", "per tick", "encodes_best_bytes", per_peer(own.sent.bytes)),
     ])
 }

@@ -65,7 +65,7 @@ fn table(title: &str, lines: Vec<Vec<Cell>>) -> Series {
         ("ns per visible", 1),
         ("without begin", 1),
     ];
-    Series { title: title.into(), columns, lines }
+    Series { title: title.into(), names: None, columns, lines }
 }
 
 fn line(

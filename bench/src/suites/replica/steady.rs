@@ -2,7 +2,6 @@
 
 use super::stage::{Stage, WARM_UP_TICKS};
 use super::ticks::everyone;
-use super::witness::feed;
 use super::{count_row, progress, ticks};
 use crate::error::BenchError;
 use crate::suites::Options;
@@ -11,6 +10,7 @@ use crate::table::{Row, Target};
 use netloom_count::allocations;
 use netloom_replica::client::ReplicaClient;
 use netloom_replica::codec::Codes;
+use netloom_scene::replay::feed;
 
 const WORKLOAD: &str = "allocations";
 const PEERS: usize = 16;

@@ -1,29 +1,14 @@
-//! What was sent: how many updates, and how many bytes they took.
-//!
-//! Entries and leaves are counted apart. They are the price of moving through a world, not of seeing it, and one entry
-//! weighs as much as several updates.
+//! What was sent, and what that took the server.
 
-use netloom_replica::entry::read_entry;
-use netloom_replica::limits::{EXISTENCE_PER_SNAPSHOT_MAX, VISIBLE_MAX, WORDS_MAX};
-use netloom_replica::snapshot::{Flags, read_header};
 use netloom_replica::world::ClassTable;
+use netloom_scene::replay;
 use netloom_wire::ReadError;
 
 /// The sum over many ticks and all peers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Snapshots, and their bytes.
-    pub snapshots: u64,
-    /// Bytes of all snapshots.
-    pub bytes: u64,
-    /// Updates of an object for a peer.
-    pub updates: u64,
-    /// Bytes of entries and leaves, their counts included.
-    pub existence_bytes: u64,
-    /// Objects told in full: new in sight, or too long not updated.
-    pub enters: u64,
-    /// Objects told to be out of sight.
-    pub leaves: u64,
+    /// Snapshots, and what they say.
+    pub sent: replay::Traffic,
     /// Objects that changed, summed over ticks.
     pub changed: u64,
     /// Codes that the server made.
@@ -35,35 +20,7 @@ pub struct Traffic {
 impl Traffic {
     /// One more snapshot.
     pub fn count(&mut self, payload: &[u8], classes: &ClassTable) -> Result<(), ReadError> {
-        let (header, mut reader) = read_header(payload)?;
-        let start = reader.position();
-        if header.flags.contains(Flags::LEAVES) {
-            for _ in 0..reader.read_varint_up_to(EXISTENCE_PER_SNAPSHOT_MAX as u64)? {
-                reader.read_u16()?;
-                reader.read_u8()?;
-                reader.read_varint_up_to(u32::MAX.into())?;
-                self.leaves += 1;
-            }
-        }
-        if header.flags.contains(Flags::ENTERS) {
-            for _ in 0..reader.read_varint_up_to(EXISTENCE_PER_SNAPSHOT_MAX as u64)? {
-                let (_, length) = read_entry(reader.rest(), classes, &mut [0; WORDS_MAX], |_, _| ())?;
-                reader.read_bytes(length)?;
-                self.enters += 1;
-            }
-        }
-        self.existence_bytes += (reader.position() - start) as u64;
-        if header.flags.contains(Flags::UPDATES) {
-            self.updates += reader.read_varint_up_to(VISIBLE_MAX as u64)?;
-        }
-        self.snapshots += 1;
-        self.bytes += payload.len() as u64;
-        Ok(())
-    }
-
-    /// Bytes per update: everything but entries and leaves, headers included.
-    pub fn bytes_per_update(&self) -> f64 {
-        (self.bytes - self.existence_bytes) as f64 / self.updates as f64
+        self.sent.count(payload, classes)
     }
 }
 
@@ -76,15 +33,16 @@ mod tests {
     fn a_join_is_entries_and_what_follows_is_updates() {
         let mut stage = Stage::new(everyone("tally", 30, 30, 4)).expect("a stage");
         stage.run(1).expect("a tick");
-        let join = *stage.traffic();
+        let join = stage.traffic().sent;
         assert_eq!((join.enters, join.leaves, join.updates), (30 * 4, 0, 0));
         // Three bytes of every snapshot are its header.
         assert_eq!(join.bytes, join.existence_bytes + 3 * join.snapshots);
         stage.run(20).expect("ticks");
         stage.run(10).expect("ticks");
-        let steady = *stage.traffic();
+        let changed = stage.traffic().changed;
+        let steady = stage.traffic().sent;
         assert_eq!((steady.enters, steady.leaves, steady.updates), (0, 0, 10 * 30 * 4));
-        assert_eq!((steady.existence_bytes, steady.changed), (0, 10 * 30));
+        assert_eq!((steady.existence_bytes, changed), (0, 10 * 30));
         assert_eq!(steady.bytes_per_update(), steady.bytes as f64 / 1_200.0);
     }
 }

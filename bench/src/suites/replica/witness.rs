@@ -8,6 +8,7 @@ use netloom_replica::client::{ClientObject, ReplicaClient};
 use netloom_replica::codec::Codes;
 use netloom_replica::server::interest::{GridConfig, Policy};
 use netloom_replica::world::{ClassTable, World};
+use netloom_scene::replay::feed;
 use netloom_wire::SectorOrigin;
 
 /// Nearer than this to the edge of sight either verdict is right: server and bench may round a distance differently.
@@ -47,16 +48,6 @@ impl Witness {
             start = end;
         }
         Ok(client)
-    }
-}
-
-/// Hands a snapshot to a client and takes out what it tells.
-pub fn feed(client: &mut ReplicaClient, payload: &[u8]) -> Result<(), String> {
-    client.handle_snapshot(payload).map_err(|error| format!("cannot read a snapshot: {error}"))?;
-    while client.poll_event().is_some() {}
-    match client.poll_refusal() {
-        None => Ok(()),
-        Some(refusal) => Err(format!("refuses what it read: {refusal:?}")),
     }
 }
 

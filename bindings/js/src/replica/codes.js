@@ -24,7 +24,8 @@ const GROUPS = [
   { name: "rest", tables: 60, symbols: 105, bitsMax: 11 },
 ];
 const CODES = GROUPS.reduce((sum, { tables, symbols }) => sum + tables * symbols, 0);
-const PACKED_BYTES = (CODES + 1) >> 1;
+/** A repeat says by how much it is more than this. */
+const REPEATS_MIN = 2;
 
 const MAGIC = "NLCT";
 const VERSION = 1;
@@ -51,12 +52,12 @@ export class Codes {
    * @param {Uint8Array} bytes
    */
   constructor(bytes) {
-    const { name, id, packed } = readFile(bytes);
+    const { name, id, lengths } = readFile(bytes);
     /** What people call it. */
     this.name = name;
     /** What the handshake compares. */
     this.id = id;
-    const groups = readGroups(packed);
+    const groups = readGroups(lengths);
     this.residual = groups.residual[0];
     this.mask = groups.mask[0];
     this.gap = groups.gap[0];
@@ -100,30 +101,54 @@ function readFile(bytes) {
   if (LAYOUT.some((byte, at) => bytes[nameEnd + at] !== byte)) {
     throw new WireError("Layout", "the table was made for another version of Netloom: train it again");
   }
-  if (bytes.length !== packedAt + PACKED_BYTES) throw cutOff();
-  const packed = bytes.subarray(packedAt);
-  const id = fnv1a32(Uint8Array.from([...LAYOUT, ...packed]));
+  if (bytes.length < packedAt) throw cutOff();
+  const lengths = unpack(bytes.subarray(packedAt));
+  const id = fnv1a32(Uint8Array.from([...LAYOUT, ...lengths]));
   if (littleEndian(id).some((byte, at) => bytes[nameEnd + 4 + at] !== byte)) {
     throw new WireError("Id", "the file is damaged");
   }
-  if (CODES % 2 === 1 && packed[PACKED_BYTES - 1] >> 4 !== 0) throw new WireError("Padding");
-  return { name, id, packed };
+  return { name, id, lengths };
+}
+
+/**
+ * The lengths of all codes: half bytes, of which a zero and n say that the length before it comes n + 2 times
+ * more.
+ * @param {Uint8Array} packed
+ */
+function unpack(packed) {
+  const lengths = new Uint8Array(CODES);
+  let [at, count] = [0, 0];
+  const half = () => {
+    if (at >= 2 * packed.length) throw cutOff();
+    const byte = packed[at >> 1];
+    return at++ % 2 === 0 ? byte & 15 : byte >> 4;
+  };
+  while (count < CODES) {
+    const length = half();
+    if (length !== 0 || count === 0) {
+      lengths[count++] = length;
+      continue;
+    }
+    const end = count + half() + REPEATS_MIN;
+    if (end > CODES) throw cutOff();
+    lengths.fill(lengths[count - 1], count, end);
+    count = end;
+  }
+  if (2 * packed.length - at > 1) throw cutOff();
+  if (2 * packed.length - at === 1 && half() !== 0) throw new WireError("Padding");
+  return lengths;
 }
 
 /**
  * The tables of each group.
- * @param {Uint8Array} packed lengths of codes, four bits each
+ * @param {Uint8Array} all the lengths of all codes
  */
-function readGroups(packed) {
+function readGroups(all) {
   let next = 0;
   const read = (/** @type {typeof GROUPS[0]} */ { tables, symbols, bitsMax }) => {
     return Array.from({ length: tables }, () => {
-      const first = next;
+      const lengths = all.slice(next, next + symbols);
       next += symbols;
-      const lengths = Uint8Array.from({ length: symbols }, (_, symbol) => {
-        const at = first + symbol;
-        return (packed[at >> 1] >> (4 * (at & 1))) & 15;
-      });
       if (lengths.some((length) => length > bitsMax)) throw new WireError("CodeLength");
       return new CodeTable(lengths);
     });

@@ -59,7 +59,7 @@ const SECTIONS: [(&str, &str); 7] = [
 ];
 
 /// All settings, in the order of the file.
-const FIELDS: [Field; 58] = [
+const FIELDS: [Field; 59] = [
     field(
         "server",
         "role",
@@ -123,6 +123,12 @@ const FIELDS: [Field; 58] = [
         "dashboard",
         Bool,
         "Whether there is /dashboard, where whoever is on this machine sees rooms and players live and can remove players.",
+    ),
+    field(
+        "server",
+        "record_scene",
+        Bytes(0, 4_096),
+        "The file into which the first room is recorded, to train code tables on and to measure; empty for none.",
     ),
     field(
         "room",

@@ -1,7 +1,7 @@
 //! What happened in a room, step by step, in a file: for tests and tools that compare what was shown with what was.
 //!
-//! A page can say what it showed, but not whether that was right. A game with a witness is the same game; after every step, shots
-//! and all, where everything is goes into a file as a line of JSON. Names of objects that clients have differ from one to the
+//! A page can say what it showed, but not whether that was right. After every step, shots and all, where everything is goes into
+//! a file as a line of JSON. Names of objects that clients have differ from one to the
 //! other, so objects go by the identity that the server has for them.
 
 use std::fs::File;
@@ -52,7 +52,8 @@ impl Truth {
         Ok(Truth { file: Some(BufWriter::new(file)) })
     }
 
-    fn write(&mut self, room: &Room) {
+    /// Writes down the step that was just made.
+    pub fn write(&mut self, room: &Room) {
         let Some(file) = &mut self.file else { return };
         let objects = room.world().iter().map(|object| {
             let schema = object.class().schema();
@@ -76,98 +77,5 @@ impl Truth {
             tracing::error!(%error, "the truth is not written any more");
             self.file = None;
         }
-    }
-}
-
-/// A game whose steps are written down.
-pub struct Witnessed<G> {
-    game: G,
-    truth: Truth,
-}
-
-impl<G> Witnessed<G> {
-    pub fn new(game: G, truth: Truth) -> Witnessed<G> {
-        Witnessed { game, truth }
-    }
-}
-
-impl<G: Game> Game for Witnessed<G> {
-    type Input = G::Input;
-
-    fn start(&mut self, room: &mut Room) -> Result<(), GameError> {
-        self.game.start(room)
-    }
-
-    fn admit(&mut self, room: &Room, candidate: &Candidate<'_>) -> Result<(), Denied> {
-        self.game.admit(room, candidate)
-    }
-
-    fn join(&mut self, room: &mut Room, player: PlayerId) {
-        self.game.join(room, player);
-    }
-
-    fn input(
-        &mut self,
-        room: &mut Room,
-        player: PlayerId,
-        command: &Command<G::Input>,
-    ) -> Result<(), Rejected> {
-        self.game.input(room, player, command)
-    }
-
-    fn step(&mut self, room: &mut Room) {
-        self.game.step(room);
-    }
-
-    fn judge(&mut self, room: &mut Room) {
-        self.game.judge(room);
-        self.truth.write(room);
-    }
-
-    fn begin(&mut self, room: &mut Room) {
-        self.game.begin(room);
-    }
-
-    fn finish(&mut self, room: &mut Room) {
-        self.game.finish(room);
-    }
-
-    fn change_role(&mut self, room: &mut Room, player: PlayerId) {
-        self.game.change_role(room, player);
-    }
-
-    fn away(&mut self, room: &mut Room, player: PlayerId, is_away: bool) {
-        self.game.away(room, player, is_away);
-    }
-
-    fn claim(&mut self, room: &mut Room, player: PlayerId, object: ObjectIndex, is_wanted: bool) -> bool {
-        self.game.claim(room, player, object, is_wanted)
-    }
-
-    fn write(
-        &mut self,
-        room: &mut Room,
-        player: PlayerId,
-        object: ObjectIndex,
-        field: usize,
-        value: Value<'_>,
-    ) -> bool {
-        self.game.write(room, player, object, field, value)
-    }
-
-    fn chat(&mut self, room: &mut Room, player: PlayerId, text: &str) -> bool {
-        self.game.chat(room, player, text)
-    }
-
-    fn rpc(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>) -> Result<(), CallRefused> {
-        self.game.rpc(room, from, call)
-    }
-
-    fn forward(&mut self, room: &mut Room, from: PlayerId, call: &Call<'_>, target: CallTarget) -> bool {
-        self.game.forward(room, from, call, target)
-    }
-
-    fn leave(&mut self, room: &mut Room, player: PlayerId) {
-        self.game.leave(room, player);
     }
 }

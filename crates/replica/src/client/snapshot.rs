@@ -4,8 +4,8 @@ use netloom_wire::{Alias, BitReader, ByteReader, ReadError, Tick};
 
 use super::object::tick_before;
 use super::{Change, ChangeKind, ClientEvent, ClientObject, MISMATCHES_MAX, ReplicaClient, SnapshotError};
-use crate::class::ClassId;
-use crate::codec::{self, Baseline};
+use crate::class::{Class, ClassId};
+use crate::codec::{self, Baseline, Blobs, Tally};
 use crate::digest::{REGION_SLOTS, REGIONS_MAX, object_digest, placed};
 use crate::entry::{Entry, JUMP_AGE_MAX, read_entry};
 use crate::limits::{EXISTENCE_PER_SNAPSHOT_MAX, VISIBLE_MAX, WORDS_MAX};
@@ -17,8 +17,70 @@ pub fn tick(payload: &[u8], near: Option<Tick>) -> Result<Tick, ReadError> {
     Ok(near.map_or(Tick(truncated.into()), |near| nearest_tick(truncated, near)))
 }
 
+/// Looks on while updates are read.
+pub trait Watch {
+    /// The next object is so many slots further, and its baselines are the common ones or not.
+    fn gap(&mut self, gap: u32, is_common: bool);
+
+    /// An object was read.
+    #[allow(clippy::too_many_arguments, reason = "what an encoder is told")]
+    fn update(
+        &mut self,
+        class: &Class,
+        visible: u64,
+        words: &[i32],
+        newer: Baseline<'_>,
+        older: Option<Baseline<'_>>,
+        jump_age: Option<u32>,
+        contents: &impl Blobs,
+    );
+}
+
+/// Nobody looks.
+impl Watch for () {
+    #[inline(always)]
+    fn gap(&mut self, _: u32, _: bool) {}
+
+    #[inline(always)]
+    fn update(
+        &mut self,
+        _: &Class,
+        _: u64,
+        _: &[i32],
+        _: Baseline<'_>,
+        _: Option<Baseline<'_>>,
+        _: Option<u32>,
+        _: &impl Blobs,
+    ) {
+    }
+}
+
+impl Watch for Tally {
+    fn gap(&mut self, gap: u32, is_common: bool) {
+        Tally::gap(self, gap, is_common);
+    }
+
+    fn update(
+        &mut self,
+        class: &Class,
+        visible: u64,
+        words: &[i32],
+        newer: Baseline<'_>,
+        older: Option<Baseline<'_>>,
+        jump_age: Option<u32>,
+        contents: &impl Blobs,
+    ) {
+        Tally::update(self, class, visible, words, newer, older, jump_age, contents);
+    }
+}
+
 impl ReplicaClient {
-    pub(super) fn apply(&mut self, tick: Tick, payload: &[u8]) -> Result<(), SnapshotError> {
+    pub(super) fn apply(
+        &mut self,
+        tick: Tick,
+        payload: &[u8],
+        watch: &mut impl Watch,
+    ) -> Result<(), SnapshotError> {
         let (header, mut reader) = read_header(payload)?;
         self.note_feedback(tick, &header);
         if header.flags.contains(Flags::LEAVES) {
@@ -37,7 +99,7 @@ impl ReplicaClient {
         }
         if header.flags.contains(Flags::UPDATES) {
             let count = reader.read_varint_up_to(VISIBLE_MAX as u64)?;
-            self.update(tick, &header, count as usize, reader.rest())?;
+            self.update(tick, &header, count as usize, reader.rest(), watch)?;
         } else {
             reader.finish()?;
         }
@@ -170,6 +232,7 @@ impl ReplicaClient {
         header: &Header,
         count: usize,
         bytes: &[u8],
+        watch: &mut impl Watch,
     ) -> Result<(), SnapshotError> {
         let mut reader = BitReader::new(bytes);
         let mut baselines = Baselines::new(header.ages);
@@ -178,6 +241,7 @@ impl ReplicaClient {
         for _ in 0..count {
             let slots_left = (VISIBLE_MAX as u32).checked_sub(next + 1).ok_or(ReadError::OutOfRange)?;
             let (gap, is_common) = codec::read_gap(&self.codes, &mut reader, slots_left)?;
+            watch.gap(gap, is_common);
             let slot = next + gap;
             next = slot + 1;
             let slot = u16::try_from(slot).map_err(|_| ReadError::OutOfRange)?;
@@ -200,6 +264,7 @@ impl ReplicaClient {
             let mut keep = |field: usize, content: &[u8]| self.contents.push(field, content);
             let decoded =
                 codec::decode(class, visible, newer, older, &self.codes, &mut reader, &mut words, &mut keep)?;
+            watch.update(class, visible, &words, newer, older, decoded.jump_age, &self.contents);
             let is_newest = tick.is_newer_than(object.tick());
             #[cfg(netloom_mutations)]
             let is_newest = is_newest || crate::mutation::is(crate::mutation::Mutation::OlderContentKept);

@@ -142,7 +142,7 @@ impl Codes {
     pub fn from_lengths(name: &str, lengths: &[u8]) -> Result<Codes, TableError> {
         file::check_name(name.as_bytes())?;
         if lengths.len() != CODES {
-            return Err(TableError::Length { length: lengths.len(), expected: CODES });
+            return Err(TableError::Length { length: lengths.len() });
         }
         Codes::build(name, lengths, false)
     }

@@ -131,12 +131,22 @@ impl Tally {
         self.updates += 1;
     }
 
-    /// Counts a distance to the next object of a snapshot, which has the common baselines: see
+    /// Counts a distance to the next object of a snapshot, and whether that has the common baselines: see
     /// [`gap_code`](super::gap_code).
-    pub fn gap(&mut self, gap: u32) {
+    pub fn gap(&mut self, gap: u32, is_common: bool) {
         let mut trace = Trace::default();
-        put_gap(&self.numbered, gap, true, &mut trace);
+        put_gap(&self.numbered, gap, is_common, &mut trace);
         self.count(trace);
+    }
+
+    /// Adds what another one counted, with the same tables.
+    pub fn add(&mut self, other: &Tally) {
+        debug_assert_eq!(self.prior, other.prior, "choices differ where lengths do");
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+        self.plain_bits += other.plain_bits;
+        self.updates += other.updates;
     }
 
     /// How many objects were counted.

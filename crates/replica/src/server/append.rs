@@ -17,6 +17,7 @@ use super::page::place;
 use super::peer::Peer;
 use super::priority::Cadence;
 use super::runs::{RunKey, Runs};
+use super::sheets::{SheetKey, Sheets};
 use super::tally::Tally;
 use super::wanted::{Found, Key};
 use crate::bits::ones;
@@ -60,6 +61,7 @@ pub(super) struct Scribe {
     /// The rows that the pairs of one peer were found to have.
     rows: Found,
     runs: Runs,
+    sheets: Sheets,
 }
 
 impl Scribe {
@@ -70,6 +72,7 @@ impl Scribe {
             tally: Tally::new(classes),
             rows: Found::default(),
             runs: Runs::default(),
+            sheets: Sheets::default(),
         }
     }
 }
@@ -198,18 +201,51 @@ impl Appending<'_> {
         out: &mut [u8],
     ) -> (usize, usize) {
         let tick = self.present.tick;
-        let expected: u32 = peer.held.pages.chosen().map(|(_, page)| page.chosen.count_ones()).sum();
-        let count_bytes = varint::len(expected.into());
-        let Some(room) = out.get_mut(count_bytes..) else { return (0, 0) };
-        let mut writer = BitWriter::new(room);
-        let key = Key {
+        let baselines = Key {
             newer_age: common.0 as u8,
             older_age: common.1.unwrap_or(0) as u8,
             audience: Audience::Public,
         };
+        let is_common = peer.held.common.ages(tick) == Some((baselines.newer_age, baselines.older_age));
+        let key = SheetKey { tick, baselines };
+        let may_share = is_common && scribe.tally.stake() == 0;
+        if may_share
+            && let Some(sheet) = scribe.sheets.find(key, &peer.held.pages)
+            && let Some(room) = out.get_mut(..sheet.bytes().len())
+        {
+            room.copy_from_slice(sheet.bytes());
+            for &(at, slots) in sheet.slots() {
+                peer.handle_written(at as usize, slots, self.cadence);
+            }
+            peer.outlook.experience.learn(tick, sheet.bits, sheet.count);
+            return (room.len(), sheet.count);
+        }
+        let is_shared = may_share && scribe.sheets.begin(key, &peer.held.pages);
+        let (bytes, count, bits) = self.put_updates(peer, scribe, baselines, is_common, out);
+        peer.outlook.experience.learn(tick, bits, count);
+        // Nothing that was chosen is left: whoever else is told all of it is told just that.
+        if is_shared && peer.held.pages.chosen().next().is_none() {
+            scribe.sheets.keep(key, &out[..bytes], count, bits);
+        }
+        (bytes, count)
+    }
+
+    /// Puts updates together until the room or the list ends: the bytes, how many there are, and the bits of all of them.
+    fn put_updates(
+        &self,
+        peer: &mut Peer,
+        scribe: &mut Scribe,
+        key: Key,
+        is_common: bool,
+        out: &mut [u8],
+    ) -> (usize, usize, usize) {
+        let tick = self.present.tick;
+        let expected: u32 = peer.held.pages.chosen().map(|(_, page)| page.chosen.count_ones()).sum();
+        let count_bytes = varint::len(expected.into());
+        let Some(room) = out.get_mut(count_bytes..) else { return (0, 0, 0) };
+        let mut writer = BitWriter::new(room);
         let row = self.cache.find(key).map_or(&[][..], |row| self.cache.codes(row));
-        let is_common = peer.held.common.ages(tick) == Some((key.newer_age, key.older_age));
-        let mut baselines = Baselines::new(Some(common));
+        let mut baselines = Baselines::new(Some(key.ages()));
         scribe.rows.begin(peer.held.kinds());
         scribe.runs.reserve(peer.held.pages.len());
         let stake = scribe.tally.stake();
@@ -263,10 +299,10 @@ impl Appending<'_> {
             count += written.count_ones() as usize;
             peer.handle_written(at, written, self.cadence);
         }
-        peer.outlook.experience.learn(tick, writer.bit_len(), count);
+        let bits = writer.bit_len();
         let bytes = writer.finish().unwrap_or(0);
         if count == 0 {
-            return (0, 0);
+            return (0, 0, bits);
         }
         // Counted when less fits than was expected, and then perhaps shorter.
         let length = varint::len(count as u64);
@@ -274,7 +310,7 @@ impl Appending<'_> {
             out.copy_within(count_bytes..count_bytes + bytes, length);
         }
         let written = varint::write(count as u64, out).unwrap_or(0);
-        (written + bytes, count)
+        (written + bytes, count, bits)
     }
 
     /// Counts an update of a snapshot that is taken apart, or else nothing.

@@ -2,7 +2,7 @@
 //!
 //! Everybody has somewhere to go, turns towards it no faster than people turn, gets out of the way of whoever is in front, and
 //! stands for a while once there. Most of a tick is even walking, which two states predict; the rest is turning, and
-//! hesitating in front of others. It never gets quiet, and a fifth of it always rests.
+//! hesitating in front of others. It never gets quiet, and some of it always rests.
 
 use netloom_replica::world::{ObjectIndex, Spawn, World};
 use netloom_replica::{Class, ClassId};
@@ -21,6 +21,8 @@ const STEPS_PER_TICK: usize = 3;
 const STEP_SECONDS: f64 = 1.0 / (TICKS_PER_SECOND as f64 * STEPS_PER_TICK as f64);
 /// Half the edge of the square.
 const SQUARE_METRES: f64 = 90.0;
+/// How far away the next goal is at most, on each axis.
+const WAY_METRES: f64 = 25.0;
 /// Nearer than this, somebody is in the way.
 const ELBOW_METRES: f64 = 1.2;
 /// Radians a second.
@@ -65,12 +67,14 @@ impl Crowd {
         let walkers = (0..count).map(|_| Walker {
             at: place(&mut random),
             heading: unit([random.unit(), random.unit()]),
-            goal: place(&mut random),
+            goal: [0.0; 2],
             pace: 0.0,
             pace_max: random.between(0.9, 1.9),
             pause: if random.chance(0.3) { random.between(0.0, 6.0) } else { 0.0 },
         });
-        let walkers = walkers.collect();
+        let mut walkers: Vec<Walker> = walkers.collect();
+        // On their way to where they stand: a new goal is the first thing that they need.
+        walkers.iter_mut().for_each(|walker| walker.goal = walker.at);
         let gait = FieldKind::int(0, 2).expect("a range");
         let class = moving("walker", |builder| builder.field("gait", gait, SyncFlags::PUBLIC_SYNC, 10));
         Crowd { classes: vec![class], random, walkers, objects: Vec::new(), cells: Vec::new() }
@@ -123,8 +127,9 @@ impl Walker {
         } else {
             let way: Plane = std::array::from_fn(|axis| self.goal[axis] - self.at[axis]);
             if way[0] * way[0] + way[1] * way[1] < 1.0 {
-                self.goal = place(random);
-                self.pause = if random.chance(0.5) { random.between(1.0, 12.0) } else { 0.0 };
+                let limit = |axis: f64| axis.clamp(-SQUARE_METRES, SQUARE_METRES);
+                self.goal = self.at.map(|axis| limit(axis + WAY_METRES * random.unit()));
+                self.pause = if random.chance(0.6) { random.between(1.0, 12.0) } else { 0.0 };
                 return;
             }
             let way = unit(way);

@@ -78,10 +78,15 @@ pub struct Planet {
 impl Planet {
     /// 110 who walk, 70 who drive and 20 who fly.
     pub fn new(seed: u64) -> Planet {
+        Planet::with_share(seed, 1)
+    }
+
+    /// One in so many of them.
+    pub fn with_share(seed: u64, one_in: usize) -> Planet {
         let mut random = Random::new(seed);
         // A country somewhere, so that no axis of the world is up.
         let middle = normalized(add(random.triple(), [0.3, 0.4, 0.5]), [0.0, 1.0, 0.0]);
-        let kinds = KINDS.iter().flat_map(|kind| std::iter::repeat_n(*kind, kind.count));
+        let kinds = KINDS.iter().flat_map(|kind| std::iter::repeat_n(*kind, kind.count / one_in.max(1)));
         let travellers = kinds.map(|kind| {
             let place = scale(random.triple(), COUNTRY_METRES);
             let up = normalized(add(scale(middle, RADIUS_METRES), across(place, middle)), middle);

@@ -34,7 +34,7 @@ const HALF_METRES: (f64, f64) = (0.2, 0.45);
 /// Ticks between two looks at how many are calm.
 const KICK_TICKS: usize = 6;
 /// The share of boxes that may be calm before some are kicked.
-const CALM_SHARE: f64 = 0.25;
+const CALM_SHARE: f64 = 0.44;
 /// How far a kick reaches.
 const KICK_METRES: f64 = 2.0;
 
@@ -115,7 +115,7 @@ impl Rigid {
             if distance < KICK_METRES {
                 let away = normalized(apart, [0.0, 1.0, 0.0]);
                 let velocity = scale(away, strength * (1.0 - 0.5 * distance / KICK_METRES));
-                let spin = scale(self.random.triple(), strength);
+                let spin = scale(self.random.triple(), 0.6 * strength);
                 body.kick(add(velocity, scale(self.random.triple(), 0.5)), spin);
             }
         }

@@ -131,7 +131,12 @@ pub struct WalkScene {
 impl WalkScene {
     /// The walk of a seed; 0 is that of the comparison programs.
     pub fn new(seed: u64) -> WalkScene {
-        let walk = Walk::with_seed(WALKERS, EXTENT_METRES, seed);
+        WalkScene::with_walkers(seed, WALKERS)
+    }
+
+    /// So many walkers.
+    pub fn with_walkers(seed: u64, count: usize) -> WalkScene {
+        let walk = Walk::with_seed(count, EXTENT_METRES, seed);
         WalkScene { classes: vec![class()], walk, objects: Vec::new() }
     }
 }
@@ -150,7 +155,7 @@ impl Source for WalkScene {
     }
 
     fn play(&mut self, world: &mut World) -> Result<bool, SceneError> {
-        (0..STEPS_PER_TICK).for_each(|_| self.walk.step(WALKERS));
+        (0..STEPS_PER_TICK).for_each(|_| self.walk.step(usize::MAX));
         for (walker, position) in self.walk.positions.iter().enumerate() {
             let position = position.map(f64::from);
             if self.objects.len() == walker {

@@ -129,6 +129,43 @@ fn first_difference(class: &Class, audience: Audience, held: &[i32], expected: &
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::generate::rigid::Rigid;
+    use crate::replay::{Replay, ReplayConfig};
+    use netloom_replica::codec::Codes;
+
+    /// A replay of some ticks, of boxes that no other seed has.
+    fn replay(seed: u64, bodies: usize, ticks: usize) -> Replay<Rigid> {
+        let source = Rigid::with_bodies(seed, bodies);
+        let mut replay = Replay::new(source, ReplayConfig::new(Codes::generic())).expect("a replay");
+        replay.run(ticks).expect("ticks");
+        replay
+    }
+
+    fn verdict(client: &Replay<Rigid>, server: &Replay<Rigid>, is_settled: bool) -> Result<(), String> {
+        let peer = server.clients[0].peer;
+        compare(&client.clients[0].client, &server.server, peer, is_settled, &mut Loss::default())
+    }
+
+    #[test]
+    fn a_client_that_holds_something_else_is_found_out() {
+        let (one, other) = (replay(1, 10, 30), replay(2, 10, 30));
+        verdict(&one, &one, false).expect("its own");
+        let what = verdict(&one, &other, false).expect_err("another's");
+        assert!(what.contains("in slot 0, not [") && what.ends_with("another position"), "{what}");
+    }
+
+    #[test]
+    fn a_client_that_lacks_the_newest_state_or_an_object_is_found_out_once_everything_is_still() {
+        let (early, late) = (replay(1, 10, 30), replay(1, 10, 32));
+        verdict(&early, &late, false).expect("late is no difference");
+        let what = verdict(&early, &late, true).expect_err("two ticks late");
+        assert!(what.contains("the server has"), "{what}");
+        let mut settled = replay(1, 10, 30);
+        settled.settle().expect("everything is there");
+        let empty = replay(1, 10, 0);
+        let what = verdict(&empty, &settled, true).expect_err("holds nothing");
+        assert_eq!(what, "holds 0 objects of 10");
+    }
 
     #[test]
     fn angles_are_those_of_the_turn_whichever_sign_the_quaternion_has() {

@@ -240,6 +240,8 @@ impl Hall {
                 if let Err(error) = self.room.tell(telling) {
                     tracing::error!(room = self.room.name(), %error, "the world could not be told");
                     self.ended = Some(Ended { reason: error.to_string(), by_panic: false });
+                } else {
+                    self.call(|host, room| host.told(room));
                 }
             }
         }

@@ -6,9 +6,11 @@
 //!   1        bytes of the name, 1 to 32
 //!   …        the name: a-z, 0-9, - and _
 //!   4        what sets consist of: FNV-1a 32 over GROUPS
-//!   4        the id: FNV-1a 32 over the four bytes before it and everything behind it
-//!   …        the lengths of all codes, 4 bits each, the first in the low half of a byte
+//!   4        the id: FNV-1a 32 over the four bytes before it and the lengths of all codes, a byte each
+//!   …        these lengths, in half bytes, the lower one first: a length; or 0 and n, the one before n + 2 times more
 //! ```
+//!
+//! Rare symbols have the longest codes, many in a row: without the repeats a file would be twice as long.
 //!
 //! A file may come from anywhere, so that each field is checked before anything is made of it, and what is made has one
 //! size whatever the bytes are. Lengths that do not make complete codes are refused here: with what is left any bits
@@ -22,13 +24,15 @@ use super::{CODES, Codes, GROUPS, Group};
 pub const NAME_BYTES_MAX: usize = 32;
 
 /// No file is longer, in bytes.
-pub const TABLE_BYTES_MAX: usize = HEADER_BYTES + NAME_BYTES_MAX + PACKED_BYTES;
+pub const TABLE_BYTES_MAX: usize = HEADER_BYTES + NAME_BYTES_MAX + CODES.div_ceil(2);
 
 const MAGIC: &[u8; 4] = b"NLCT";
 const VERSION: u8 = 1;
 /// Everything before the lengths but the name.
 const HEADER_BYTES: usize = 14;
-const PACKED_BYTES: usize = CODES.div_ceil(2);
+/// A shorter repeat takes as much as it says; a longer one does not fit.
+const REPEATS_MIN: usize = 2;
+const REPEATS_MAX: usize = REPEATS_MIN + 15;
 
 /// What sets consist of: of each group its name and a zero, its tables and its symbols (u16 each), and its longest code.
 const LAYOUT: u32 = {
@@ -63,13 +67,11 @@ pub enum TableError {
     /// It is of a Netloom whose sets consist of other tables.
     #[error("the table was made for another version of Netloom's codec: train it again with `netloom train`")]
     Layout,
-    /// There are fewer or more bytes, or lengths, than a set has.
-    #[error("there are {length} where {expected} belong: the file is cut off or damaged")]
+    /// There are fewer or more bytes than a set has.
+    #[error("the file of code tables is cut off or damaged: it has {length} bytes")]
     Length {
-        /// How many there are.
+        /// How many bytes there are.
         length: usize,
-        /// How many there should be.
-        expected: usize,
     },
     /// The id is not that of the lengths.
     #[error("the table says that its id is {said:08x} and its content has {is:08x}: the file is damaged")]
@@ -107,7 +109,7 @@ pub enum TableError {
 impl Codes {
     /// Reads a file of code tables. Work and memory are bounded whatever the bytes are.
     pub fn parse(bytes: &[u8]) -> Result<Codes, TableError> {
-        let cut_off = TableError::Length { length: bytes.len(), expected: HEADER_BYTES + 1 + PACKED_BYTES };
+        let cut_off = TableError::Length { length: bytes.len() };
         let (magic, rest) = bytes.split_first_chunk().ok_or(TableError::Magic)?;
         if magic != MAGIC {
             return Err(TableError::Magic);
@@ -124,17 +126,10 @@ impl Codes {
             return Err(TableError::Layout);
         }
         let (said, packed) = rest.split_first_chunk().ok_or(cut_off)?;
-        if packed.len() != PACKED_BYTES {
-            let expected = bytes.len() - packed.len() + PACKED_BYTES;
-            return Err(TableError::Length { length: bytes.len(), expected });
-        }
-        let (said, is) = (u32::from_le_bytes(*said), id_of_packed(packed));
+        let lengths = unpacked(packed).map_err(|error| error.unwrap_or(cut_off))?;
+        let (said, is) = (u32::from_le_bytes(*said), id_of(&lengths));
         if said != is {
             return Err(TableError::Id { said, is });
-        }
-        let mut lengths: Vec<u8> = packed.iter().flat_map(|pair| [pair & 15, pair >> 4]).collect();
-        if lengths.drain(CODES..).any(|padding| padding != 0) {
-            return Err(TableError::Padding);
         }
         Codes::build(name, &lengths, false)
     }
@@ -162,13 +157,53 @@ pub(super) fn check_name(name: &[u8]) -> Result<&str, TableError> {
 
 /// The id of a set with these lengths.
 pub(super) fn id_of(lengths: &[u8]) -> u32 {
-    id_of_packed(&packed(lengths))
+    Fnv32::new().with(&LAYOUT.to_le_bytes()).with(lengths).value()
 }
 
-pub(super) fn id_of_packed(packed: &[u8]) -> u32 {
-    Fnv32::new().with(&LAYOUT.to_le_bytes()).with(packed).value()
+/// The lengths of all codes with repeats, two half bytes to a byte.
+pub(super) fn packed(lengths: &[u8]) -> Vec<u8> {
+    halves(lengths).chunks(2).map(|pair| pair[0] | pair.get(1).map_or(0, |high| high << 4)).collect()
 }
 
-fn packed(lengths: &[u8]) -> Vec<u8> {
-    lengths.chunks(2).map(|pair| pair[0] | pair.get(1).map_or(0, |high| high << 4)).collect()
+/// The same, a byte each.
+pub(super) fn halves(lengths: &[u8]) -> Vec<u8> {
+    let mut halves = Vec::with_capacity(lengths.len());
+    for row in lengths.chunk_by(|one, next| one == next) {
+        let mut rest = row.len();
+        while let (Some(&length), 1..) = (row.first(), rest) {
+            halves.push(length);
+            let repeats = (rest - 1).min(REPEATS_MAX);
+            rest -= 1;
+            if repeats >= REPEATS_MIN {
+                halves.extend([0, (repeats - REPEATS_MIN) as u8]);
+                rest -= repeats;
+            }
+        }
+    }
+    halves
+}
+
+/// The inverse of [`packed`]; without an error of its own if there are too few or too many bytes.
+fn unpacked(packed: &[u8]) -> Result<Vec<u8>, Option<TableError>> {
+    let mut halves = packed.iter().flat_map(|pair| [pair & 15, pair >> 4]);
+    let mut lengths: Vec<u8> = Vec::with_capacity(CODES);
+    while lengths.len() < CODES {
+        let half = halves.next().ok_or(None)?;
+        match (half, lengths.last()) {
+            (0, Some(&before)) => {
+                let repeats = usize::from(halves.next().ok_or(None)?) + REPEATS_MIN;
+                if lengths.len() + repeats > CODES {
+                    return Err(None);
+                }
+                lengths.resize(lengths.len() + repeats, before);
+            }
+            _ => lengths.push(half),
+        }
+    }
+    let mut left_over = halves.fuse();
+    match (left_over.next(), left_over.next()) {
+        (None, _) | (Some(0), None) => Ok(lengths),
+        (Some(_), None) => Err(Some(TableError::Padding)),
+        (Some(_), Some(_)) => Err(None),
+    }
 }

@@ -1,0 +1,185 @@
+//! Code tables from scenes: what a server would have sent, counted.
+//!
+//! Which codes are frequent depends on what the clients hold when an update is written: who is far away holds older
+//! states, and after a loss nearly everybody does. So a scene is replayed several times, with the round trips that players
+//! have and some loss, and every snapshot that arrives is counted.
+//!
+//! ```text
+//!   scene ──▶ replay at 20, 60, 120, 250 ms, 2 % lost ──┬─ six of eight seconds ──▶ Tally ──▶ train ──▶ tables
+//!                                                       └─ the other two ─────────▶ Tally ──▶ what the tables save there
+//! ```
+//!
+//! What a table saves on what it was trained on says little. Two of every eight seconds are held out for that: they are
+//! counted apart and judge the tables.
+
+use std::path::Path;
+
+use netloom_replica::client::ReplicaClient;
+use netloom_replica::codec::{Codes, Tally};
+
+use crate::cubes::Cubes;
+use crate::replay::{Replay, ReplayConfig, ReplayError};
+use crate::{Limited, Recording, SceneError, Source, generate};
+
+/// Round trips that are replayed, in milliseconds.
+pub const ROUND_TRIPS_MS: [u32; 4] = [20, 60, 120, 250];
+/// How many of 100 snapshots are lost on the way.
+pub const LOSS_PERCENT: u32 = 2;
+/// Seconds after which the held-out ones come round again, and from which of them on they are held out.
+pub const PERIOD_SECONDS: u64 = 8;
+/// See [`PERIOD_SECONDS`].
+pub const HELD_OUT_FROM_SECONDS: u64 = 6;
+/// How long a generated scene is: generators never end.
+pub const GENERATED_SECONDS: u32 = 60;
+
+/// Opens a scene: a `.scene` that was recorded, recorded cubes (`.bin`, `.bin.xz`), or a generator with its seed, as in
+/// `rigid:7`. It comes with the number of its ticks if that is known beforehand.
+pub fn open(name: &str) -> Result<(Box<dyn Source>, Option<u64>), OpenError> {
+    if let Some((generator, seed)) = name.split_once(':')
+        && generate::NAMES.contains(&generator)
+    {
+        let seed = seed.parse().map_err(|_| OpenError::Seed { scene: name.to_owned() })?;
+        let source = generate::by_name(generator, seed).ok_or(OpenError::Kind { scene: name.to_owned() })?;
+        let ticks = GENERATED_SECONDS * source.ticks_per_second();
+        return Ok((Box::new(Limited::new(source, ticks as usize)), Some(ticks.into())));
+    }
+    let path = Path::new(name);
+    let unreadable = |source| OpenError::Scene { scene: name.to_owned(), source };
+    if name.ends_with(".scene") {
+        Ok((Box::new(Recording::open(path).map_err(unreadable)?), None))
+    } else if name.ends_with(".bin") || name.ends_with(".bin.xz") {
+        Ok((Box::new(Cubes::open(path).map_err(unreadable)?), None))
+    } else {
+        Err(OpenError::Kind { scene: name.to_owned() })
+    }
+}
+
+/// Why there is no scene.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The file cannot be read.
+    #[error("{scene}: {source}")]
+    Scene {
+        /// What was asked for.
+        scene: String,
+        /// Why not.
+        source: SceneError,
+    },
+    /// The seed of a generator is no number.
+    #[error("{scene}: behind the colon belongs a seed, a whole number from 0 on, as in rigid:7")]
+    Seed {
+        /// What was asked for.
+        scene: String,
+    },
+    /// It is neither a file of a known kind nor a generator.
+    #[error(
+        "{scene} is no scene: name a recording (.scene), recorded cubes (.bin, .bin.xz), or a generator and a seed, as in \
+         rigid:7; generators are {}", generate::NAMES.join(", ")
+    )]
+    Kind {
+        /// What was asked for.
+        scene: String,
+    },
+}
+
+/// What a scene needed.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    /// In the seconds to train on.
+    pub trained: Tally,
+    /// In the seconds to judge by.
+    pub held_out: Tally,
+    /// How many ticks it has.
+    pub ticks: u64,
+}
+
+/// How many ticks after a snapshot its acknowledgement comes, for each of [`ROUND_TRIPS_MS`]; each once.
+pub fn ack_ticks(ticks_per_second: u32) -> Vec<usize> {
+    let mut all: Vec<usize> = ROUND_TRIPS_MS
+        .iter()
+        .map(|rtt_ms| (rtt_ms * ticks_per_second).div_ceil(1_000).max(1) as usize)
+        .collect();
+    all.dedup();
+    all
+}
+
+/// Replays a scene once with acknowledgements that come so many ticks later, and adds what it needed to `counted`.
+/// `progress` is told after each tick.
+pub fn count(
+    source: impl Source,
+    ack_ticks: usize,
+    codes: &Codes,
+    counted: &mut Counted,
+    mut progress: impl FnMut(),
+) -> Result<(), ReplayError> {
+    let ticks_per_second = u64::from(source.ticks_per_second());
+    let config = ReplayConfig { ack_ticks, loss_percent: LOSS_PERCENT, ..ReplayConfig::new(codes.clone()) };
+    let mut replay = Replay::new(source, config)?;
+    let mut reader = ReplicaClient::new(replay.server().world().classes().clone(), codes.clone());
+    counted.ticks = 0;
+    while replay.tick()? {
+        let is_held_out = counted.ticks / ticks_per_second % PERIOD_SECONDS >= HELD_OUT_FROM_SECONDS;
+        let tally = if is_held_out { &mut counted.held_out } else { &mut counted.trained };
+        for sent in replay.sent().filter(|sent| sent.has_arrived) {
+            let read = reader.handle_snapshot_counting(sent.payload, tally);
+            read.map_err(|error| ReplayError::Diverged {
+                tick: counted.ticks + 1,
+                client: 0,
+                what: format!("cannot read a snapshot: {error}"),
+            })?;
+            while reader.poll_event().is_some() {}
+        }
+        counted.ticks += 1;
+        progress();
+    }
+    Ok(())
+}
+
+impl Counted {
+    /// Nothing yet, of what is encoded with these tables.
+    pub fn new(codes: &Codes) -> Counted {
+        Counted { trained: Tally::new(codes), held_out: Tally::new(codes), ticks: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(generator: &str, seed: u64, seconds: usize, codes: &Codes) -> Counted {
+        let mut counted = Counted::new(codes);
+        let source = generate::by_name(generator, seed).unwrap();
+        let ticks = seconds * source.ticks_per_second() as usize;
+        count(Limited::new(source, ticks), 2, codes, &mut counted, || {}).unwrap();
+        counted
+    }
+
+    #[test]
+    fn tables_that_were_trained_on_a_scene_are_smaller_where_they_were_not_trained_and_always_the_same() {
+        let generic = Codes::generic();
+        let one = counted("walk", 3, 8, &generic);
+        assert!(one.trained.updates() > 2 * one.held_out.updates() && one.held_out.updates() > 0);
+        let table = one.trained.train("walk").unwrap();
+        let (before, after) = (one.held_out.bits(&generic), one.held_out.bits(&table));
+        assert!(after < before, "{after} bits instead of {before}");
+        let again = counted("walk", 3, 8, &generic).trained.train("walk").unwrap();
+        assert_eq!(again.serialize(), table.serialize());
+    }
+
+    #[test]
+    fn acknowledgements_come_as_late_as_round_trips_take_and_no_two_are_the_same() {
+        assert_eq!(ack_ticks(20), [1, 2, 3, 5]);
+        assert_eq!(ack_ticks(60), [2, 4, 8, 15]);
+        assert_eq!(ack_ticks(1), [1]);
+    }
+
+    #[test]
+    fn what_is_no_scene_says_what_would_be() {
+        let refused = |name: &str| open(name).err().unwrap().to_string();
+        assert!(refused("scene.txt").contains("rigid, crowd"), "{}", refused("scene.txt"));
+        assert!(refused("rigid:x").contains("rigid:7"));
+        assert!(refused("no/such.scene").starts_with("no/such.scene: "));
+        assert_eq!(open("rigid:7").unwrap().1, Some(1_800));
+    }
+}
