@@ -29,7 +29,7 @@ GROUPS = {
     "lead": (60, 105, 11),
     "rest": (60, 105, 11),
 }
-GENERIC_ID = 0xFE2A1A35
+GENERIC_ID = 0x65C5FCC1
 WORD_MIN, WORD_MAX = -(2**31), 2**31 - 1
 JUMPED = 70
 OTHERS_FOLLOW = 35

@@ -1,6 +1,6 @@
 //! What surrounds objects: code tables, the start of a snapshot, gaps, and messages of the property channel.
 
-use netloom_replica::codec::{Codes, GROUPS, TableError, Tally, gap_code, read_gap};
+use netloom_replica::codec::{Blend, Codes, GROUPS, TableError, Tally, gap_code, read_gap};
 use netloom_replica::property::{Place, PropertyInbox, PropertyMessage, PropertyTarget};
 use netloom_replica::snapshot::{Slack, read_header};
 use netloom_replica::{Class, ClassId};
@@ -19,7 +19,7 @@ pub fn codes() -> Value {
     let generic = Codes::generic();
     let mut tally = Tally::new(&generic);
     (0..9_999).for_each(|number| tally.gap(number % 40, number % 8 > 0));
-    let trained = tally.train("sparse-2_b").expect("a good name");
+    let trained = tally.train("sparse-2_b", &Blend::default()).expect("a good name");
     let described = |codes: &Codes| {
         let groups = GROUPS.iter().map(|group| (group.name.to_owned(), json!(group.codes())));
         let lengths: serde_json::Map<String, Value> = groups.collect();

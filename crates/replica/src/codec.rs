@@ -41,7 +41,7 @@ pub use codes::{
     Codes, GAP_BITS_MAX, GROUPS, Group, NAME_BYTES_MAX, SHIPPED, TABLE_BYTES_MAX, TableError, gap_code,
     read_gap,
 };
-pub use tally::{Saving, Tally};
+pub use tally::{BLEND_UNIT, Blend, Saving, Tally};
 
 use netloom_wire::quantize::WordRange;
 use netloom_wire::{BitReader, BitWriter, ReadError, WriteError};
