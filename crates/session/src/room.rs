@@ -121,7 +121,8 @@ pub struct Room {
     clock: StepClock,
     /// By player.
     seats: BTreeMap<PlayerId, Seat>,
-    /// What became of snapshots since the last ones: nobody builds on it before the next.
+    /// What became of snapshots since the last ones, at most one for each that was on its way: nobody builds on it before the
+    /// next.
     outcomes: Vec<(ReplicaPeer, u64, bool)>,
     /// Whether any class has fields of which every value arrives.
     has_properties: bool,
