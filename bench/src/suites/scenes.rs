@@ -7,7 +7,7 @@ use netloom_proto::packet::TAG_BYTES;
 use netloom_replica::codec::{Codes, SHIPPED};
 use netloom_replica::server::ServerConfig;
 use netloom_scene::replay::{Figures, Replay, ReplayConfig};
-use netloom_scene::train::{self, OpenError};
+use netloom_scene::train;
 use netloom_scene::{Source, generate};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ const NOTES: [&str; 14] = [
     "Alone: only the bytes of snapshots, as `netloom-bench replica` counts them (60 ms).",
     "kB/s: thousands of bytes a second, entries and leaves included (30 ms; snapped 60 ms).",
     "Changed: the share of the objects that change in a tick. Error: the largest distance between what the client shows and",
-    "  the scene before quantization, over all ticks; a recording is quantized already.",
+    "  the scene before quantization, over all ticks; a .scene is quantized already.",
     "Generators have a seed that no table was trained on. The tables are those that come with Netloom, and those given.",
     "The rows on top are measured with the best of the tables. `walk` is alone, at 60 ms: two ticks, as in `replica`.",
     "The client decodes every snapshot and is compared word by word after each tick, or there is no figure.",
@@ -104,8 +104,8 @@ fn run(options: &Options) -> Result<Report, BenchError> {
 
 /// A recording, or a generator with its seed.
 fn open(name: &str) -> Result<Box<dyn Source>, BenchError> {
-    let unusable = |error: OpenError| BenchError::File { file: name.to_owned(), what: error.to_string() };
-    train::open(name).map(|(source, _)| source).map_err(unusable)
+    let opened = train::open(name).map_err(|error| BenchError::NoScene(error.to_string()))?;
+    Ok(opened.0)
 }
 
 /// The tables that come with Netloom, and those in files.
