@@ -61,6 +61,9 @@ pub enum BenchError {
         /// What is wrong, and what to do.
         what: String,
     },
+    /// A scene cannot be opened; the words name it.
+    #[error("{0}")]
+    NoScene(String),
     /// A scene did not arrive as it was.
     #[error("scene {scene} with table {table}: {what}")]
     Scene {

@@ -7,7 +7,7 @@ mod parts;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use netloom_replica::codec::{Codes, Tally};
+use netloom_replica::codec::{BLEND_UNIT, Blend, Codes, Tally};
 use netloom_scene::cubes::{CUBES, Frames};
 use netloom_wire::{BitReader, BitWriter};
 
@@ -127,7 +127,8 @@ fn trained(files: &[PathBuf]) -> Result<Codes, BenchError> {
                 parts::count(film, &Coder::new(is_attached), &mut tally);
             }
         }
-        codes = tally.train("cubes").map_err(|error| wrong(error.to_string()))?;
+        let blend = Blend { prior: BLEND_UNIT / 32, ..Blend::default() };
+        codes = tally.train("cubes", &blend).map_err(|error| wrong(error.to_string()))?;
     }
     Ok(codes)
 }

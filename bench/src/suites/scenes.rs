@@ -6,11 +6,11 @@ use crate::table::{Cell, Figure, Report, Row, Series, Target};
 use netloom_proto::packet::TAG_BYTES;
 use netloom_replica::codec::{Codes, SHIPPED};
 use netloom_replica::server::ServerConfig;
-use netloom_scene::cubes::Cubes;
 use netloom_scene::replay::{Figures, Replay, ReplayConfig};
-use netloom_scene::{Recording, SceneError, Source, generate};
+use netloom_scene::train;
+use netloom_scene::{Source, generate};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Registered in `suites`.
 pub const SUITE: Suite = Suite {
@@ -26,8 +26,8 @@ const SEED: u64 = 1_000;
 /// Until everything has entered and is known to have arrived, and the boxes have fallen.
 const WARM_UP_TICKS: usize = 100;
 
-/// Acks come so many ticks after the snapshot.
-const ACK_TICKS: usize = 2;
+/// Round trips that are measured: a player of the same city, of the same country, and of another one.
+const ROUND_TRIPS_MS: [u32; 3] = [30, 60, 100];
 
 /// What a sealed datagram to a client has besides a snapshot, by sections 18, 19, 23 and 51 of the standard: the first
 /// byte and a packet number; an ack of what the client sends, with its delay and the least bits; the number of frames, a frame
@@ -39,41 +39,52 @@ const RIGID_BYTES_MAX: f64 = 4.0;
 const RIGID_KB_MAX: f64 = 18.0;
 const WALK_BYTES_MAX: f64 = 4.7;
 
-const NOTES: [&str; 12] = [
-    "One client that sees everything, nothing lost. Acks come two ticks after the snapshot: a round trip of up to 67 ms at",
-    "  30 ticks a second, of 100 ms at 20 and of 33 ms at 60. Position and rotation STANDARD: 1 cm, 10 bits a component.",
+const NOTES: [&str; 14] = [
+    "One client that sees everything, nothing lost. An ack comes with the first tick after a round trip of 30, 60 or 100 ms: at 30",
+    "  ticks a second after 1, 2 or 3 ticks, at 20 after 1, 2 or 2, at 60 after 2, 4 or 6; so old are the states that updates",
+    "  build on. Position and rotation STANDARD: 1 cm, 10 bits a component.",
     "Bytes: everything but IP and UDP headers, so snapshots with their headers, and the header, frame and tag (29 bytes) of",
-    "  each datagram. Per update: without entries and leaves. Per changed: with them, for each object that changed.",
-    "Every tick is a baseline. Snapped: only every fourth, as servers do by default, so that many clients share codes.",
-    "Alone: only the bytes of snapshots, as `netloom-bench replica` counts them.",
-    "kB/s: thousands of bytes a second, entries and leaves included.",
+    "  each datagram; for each update, without entries and leaves. Per changed: with them, for each object that changed (30 ms).",
+    "Every tick is a baseline. Snapped: only every fourth, as servers do by default, so that many clients share codes (60 ms).",
+    "Alone: only the bytes of snapshots, as `netloom-bench replica` counts them (60 ms).",
+    "kB/s: thousands of bytes a second, entries and leaves included (30 ms; snapped 60 ms).",
     "Changed: the share of the objects that change in a tick. Error: the largest distance between what the client shows and",
-    "  the scene before quantization, over all ticks; a recording is quantized already.",
+    "  the scene before quantization, over all ticks; a .scene is quantized already.",
     "Generators have a seed that no table was trained on. The tables are those that come with Netloom, and those given.",
-    "The rows with a target are measured with the best of the tables.",
+    "The rows on top are measured with the best of the tables. `walk` is alone, at 60 ms: two ticks, as in `replica`.",
     "The client decodes every snapshot and is compared word by word after each tick, or there is no figure.",
+    "Everything repeats exactly.",
 ];
 
 /// Everything that was measured of a scene with a table.
 struct Measured {
     scene: String,
     table: String,
-    figures: Figures,
+    /// By [`ROUND_TRIPS_MS`].
+    figures: [Figures; 3],
     snapped: Figures,
 }
+
+/// Places in [`ROUND_TRIPS_MS`].
+const NEAR: usize = 0;
+const USUAL: usize = 1;
+const FAR: usize = 2;
 
 fn run(options: &Options) -> Result<Report, BenchError> {
     let tables = tables(&options.tables)?;
     let mut measured: Vec<Measured> = Vec::new();
     let mut names = BTreeSet::new();
-    let scenes = generate::NAMES.iter().map(|name| Origin::Generator(name));
-    for origin in scenes.chain(options.files.iter().map(|file| Origin::File(file))) {
-        let scene = unique(&mut names, origin.open()?.name());
+    let scenes = generate::NAMES.iter().map(|name| format!("{name}:{SEED}"));
+    for file in scenes.chain(options.files.iter().map(|file| file.display().to_string())) {
+        let scene = unique(&mut names, open(&file)?.name());
         for codes in &tables {
             super::progress(SUITE.name, &format!("{scene}, table {}", codes.name()));
             let ticks = options.batches as usize;
-            let figures = measure(&origin, codes, 1, ticks)?;
-            let snapped = measure(&origin, codes, ServerConfig::default().baseline_ticks, ticks)?;
+            let of = |round_trip, baseline_ticks| {
+                measure(&file, codes, ROUND_TRIPS_MS[round_trip], baseline_ticks, ticks)
+            };
+            let figures = [of(NEAR, 1)?, of(USUAL, 1)?, of(FAR, 1)?];
+            let snapped = of(USUAL, ServerConfig::default().baseline_ticks)?;
             measured.push(Measured {
                 scene: scene.clone(),
                 table: codes.name().to_owned(),
@@ -91,37 +102,10 @@ fn run(options: &Options) -> Result<Report, BenchError> {
     })
 }
 
-/// Where a scene comes from.
-enum Origin<'a> {
-    Generator(&'static str),
-    File(&'a Path),
-}
-
-impl Origin<'_> {
-    fn open(&self) -> Result<Box<dyn Source>, BenchError> {
-        match *self {
-            Origin::Generator(name) => generate::by_name(name, SEED)
-                .ok_or_else(|| BenchError::refused("netloom", format!("no scene {name}"))),
-            Origin::File(path) => {
-                let unusable = |error: SceneError| BenchError::File {
-                    file: path.display().to_string(),
-                    what: error.to_string(),
-                };
-                let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-                if name.ends_with(".bin") || name.ends_with(".bin.xz") {
-                    return Ok(Box::new(Cubes::open(path).map_err(unusable)?));
-                }
-                Ok(Box::new(Recording::open(path).map_err(unusable)?))
-            }
-        }
-    }
-
-    fn name(&self) -> String {
-        match self {
-            Origin::Generator(name) => String::from(*name),
-            Origin::File(path) => path.display().to_string(),
-        }
-    }
+/// A recording, or a generator with its seed.
+fn open(name: &str) -> Result<Box<dyn Source>, BenchError> {
+    let opened = train::open(name).map_err(|error| BenchError::NoScene(error.to_string()))?;
+    Ok(opened.0)
 }
 
 /// The tables that come with Netloom, and those in files.
@@ -137,20 +121,22 @@ fn tables(files: &[PathBuf]) -> Result<Vec<Codes>, BenchError> {
 }
 
 fn measure(
-    origin: &Origin<'_>,
+    scene: &str,
     codes: &Codes,
+    round_trip_ms: u32,
     baseline_ticks: u32,
     ticks: usize,
 ) -> Result<Figures, BenchError> {
     let failed =
-        |what: String| BenchError::Scene { scene: origin.name(), table: codes.name().to_owned(), what };
+        |what: String| BenchError::Scene { scene: scene.to_owned(), table: codes.name().to_owned(), what };
+    let source = open(scene)?;
     let config = ReplayConfig {
         server: ServerConfig { baseline_ticks, ..ServerConfig::default() },
-        ack_ticks: ACK_TICKS,
+        ack_ticks: (round_trip_ms * source.ticks_per_second()).div_ceil(1_000) as usize,
         datagram_overhead_bytes: DATAGRAM_OVERHEAD_BYTES,
         ..ReplayConfig::new(codes.clone())
     };
-    let mut replay = Replay::new(origin.open()?, config).map_err(|error| failed(error.to_string()))?;
+    let mut replay = Replay::new(source, config).map_err(|error| failed(error.to_string()))?;
     replay.run(WARM_UP_TICKS).map_err(|error| failed(error.to_string()))?;
     replay.forget_figures();
     let played = replay.run(ticks).map_err(|error| failed(error.to_string()))?;
@@ -164,40 +150,41 @@ fn measure(
     Ok(figures)
 }
 
-/// What has a target.
+/// What has a target, and what stands beside it.
 fn rows(measured: &[Measured]) -> Vec<Row> {
-    let best = |scene: &str, value: fn(&Figures) -> f64| {
+    let best = |scene: &str, value: &dyn Fn(&Measured) -> f64| {
         let of_scene = measured.iter().filter(|measured| measured.scene == scene);
-        of_scene.map(|measured| value(&measured.figures)).fold(f64::INFINITY, f64::min)
+        of_scene.map(value).fold(f64::INFINITY, f64::min)
     };
     let row = |label, unit, target, key, value| Row {
         label,
         unit,
         decimals: 2,
-        target: Target::AtMost(target),
+        target,
         figures: vec![Figure::new(key, value)],
     };
+    let update = |label, target, key, round_trip: usize| {
+        let bytes = best("rigid", &|measured| measured.figures[round_trip].bytes_per_update());
+        row(label, "bytes", target, key, bytes)
+    };
+    let near = Target::AtMost(RIGID_BYTES_MAX);
     vec![
+        update("rigid: update of a body, round trip 30 ms", near, "rigid_bytes_per_update", NEAR),
+        update("  round trip 60 ms", Target::None, "rigid_rtt60_bytes_per_update", USUAL),
+        update("  round trip 100 ms", Target::None, "rigid_rtt100_bytes_per_update", FAR),
         row(
-            "rigid: update of a body, everything",
-            "bytes",
-            RIGID_BYTES_MAX,
-            "rigid_bytes_per_update",
-            best("rigid", Figures::bytes_per_update),
-        ),
-        row(
-            "rigid: 250 bodies",
+            "rigid: 250 bodies, round trip 30 ms",
             "kB/s",
-            RIGID_KB_MAX,
+            Target::AtMost(RIGID_KB_MAX),
             "rigid_kb_per_s",
-            best("rigid", Figures::kb_per_second),
+            best("rigid", &|measured| measured.figures[NEAR].kb_per_second()),
         ),
         row(
-            "walk: update of a walker, snapshots alone",
+            "walk: update of a walker, age 2, alone",
             "bytes",
-            WALK_BYTES_MAX,
+            Target::AtMost(WALK_BYTES_MAX),
             "walk_bytes_per_update",
-            best("walk", |figures| figures.traffic.bytes_per_update()),
+            best("walk", &|measured| measured.figures[USUAL].traffic.bytes_per_update()),
         ),
     ]
 }
@@ -206,20 +193,24 @@ fn by_table(measured: &[Measured]) -> Series {
     let lines = measured.iter().map(|Measured { scene, table, figures, snapped }| {
         let cell = |key: &str, value| Cell { key: Some(format!("{scene}_{}_{key}", keyed(table))), value };
         vec![
-            cell("bytes_per_update", figures.bytes_per_update()),
+            cell("bytes_per_update", figures[NEAR].bytes_per_update()),
+            cell("rtt60_bytes_per_update", figures[USUAL].bytes_per_update()),
+            cell("rtt100_bytes_per_update", figures[FAR].bytes_per_update()),
             cell("snapped_bytes_per_update", snapped.bytes_per_update()),
-            cell("alone_bytes_per_update", figures.traffic.bytes_per_update()),
-            cell("bytes_per_changed", figures.bytes_per_changed()),
-            cell("kb_per_s", figures.kb_per_second()),
+            cell("alone_bytes_per_update", figures[USUAL].traffic.bytes_per_update()),
+            cell("bytes_per_changed", figures[NEAR].bytes_per_changed()),
+            cell("kb_per_s", figures[NEAR].kb_per_second()),
             cell("snapped_kb_per_s", snapped.kb_per_second()),
         ]
     });
     let name = |measured: &Measured| format!("{} / {}", measured.scene, measured.table);
     Series {
-        title: String::from("Bytes, by scene and table"),
+        title: String::from("Bytes per update, by scene and table"),
         names: Some(("scene / table", measured.iter().map(name).collect())),
         columns: vec![
-            ("per update", 3),
+            ("30 ms", 3),
+            ("60 ms", 3),
+            ("100 ms", 3),
             ("snapped", 3),
             ("alone", 3),
             ("per changed", 3),
@@ -236,6 +227,7 @@ fn by_scene(measured: &[Measured]) -> Series {
         .filter_map(|of_scene| of_scene.first())
         .collect();
     let lines = firsts.iter().map(|Measured { scene, figures, .. }| {
+        let figures = &figures[NEAR];
         let cell = |key: &str, value| Cell { key: Some(format!("{scene}_{key}")), value };
         let per_tick = |count: u64| count as f64 / figures.ticks as f64;
         vec![
@@ -291,9 +283,13 @@ mod tests {
         let found: Vec<String> =
             ["rigid", "R-TYPE", "rigid", "rigid"].map(|name| unique(&mut names, name)).into();
         assert_eq!(found, ["rigid", "R_TYPE", "rigid_2", "rigid_3"]);
-        let figures = measure(&Origin::Generator("walk"), &Codes::generic(), 1, 20).expect("a figure");
-        let of =
-            |scene: &str| Measured { scene: scene.into(), table: "my-own".into(), figures, snapped: figures };
+        let figures = measure("walk:1", &Codes::generic(), 60, 1, 20).expect("a figure");
+        let of = |scene: &str| Measured {
+            scene: scene.into(),
+            table: "my-own".into(),
+            figures: [figures; 3],
+            snapped: figures,
+        };
         let line = Report {
             title: String::new(),
             columns: vec!["netloom"],
@@ -312,26 +308,11 @@ mod tests {
 
     #[test]
     fn what_cannot_be_measured_says_which_file_and_why() {
-        let message = |files: &[&str], given: &[&str]| {
-            let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect();
-            let options = Options {
-                batches: 500,
-                quick: true,
-                files: paths(files),
-                tables: paths(given),
-                train: Vec::new(),
-            };
-            match tables(&options.tables) {
-                Err(error) => error.to_string(),
-                Ok(_) => Origin::File(&options.files[0]).open().err().expect("refused").to_string(),
-            }
-        };
-        let missing = message(&[], &["no-such.table"]);
+        let missing = tables(&[PathBuf::from("no-such.table")]).expect_err("not there").to_string();
         assert!(missing.contains("no-such.table"), "{missing}");
-        let other = message(&["Cargo.toml"], &[]);
-        assert!(other.contains("Cargo.toml") && other.contains("no scene"), "{other}");
-        let cubes = message(&["no-such.bin.xz"], &[]);
-        assert!(cubes.contains("no-such.bin.xz"), "{cubes}");
+        let refused = |name: &str| open(name).err().expect("no scene").to_string();
+        assert!(refused("Cargo.toml").contains("recording (.scene)"), "{}", refused("Cargo.toml"));
+        assert!(refused("no-such.bin.xz").contains("no-such.bin.xz"));
     }
 
     #[test]
@@ -339,8 +320,9 @@ mod tests {
         let path = std::env::temp_dir().join(format!("netloom-bench-still-{}.scene", std::process::id()));
         let mut recorder = netloom_scene::Recorder::create(&path, "still", 20, &[]).expect("a file");
         recorder.finish().expect("written");
-        let message =
-            measure(&Origin::File(&path), &Codes::generic(), 1, 10).expect_err("nothing").to_string();
+        let message = measure(&path.display().to_string(), &Codes::generic(), 60, 1, 10)
+            .expect_err("nothing")
+            .to_string();
         std::fs::remove_file(&path).expect("it was there");
         assert!(message.contains("record more"), "{message}");
     }

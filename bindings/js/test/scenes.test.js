@@ -1,6 +1,6 @@
-// Generated scenes over a bad network, as the reference client understood them, with every table that comes with
-// Netloom: the same bits are the same objects. They are recorded by
-// `cargo run -p netloom-conformance --example record_scenes`, and a test there says when that is to be done again.
+// Generated scenes over a bad network, as the reference client understood them, with every table that comes
+// with Netloom: the same bits are the same objects. They are recorded by
+// `cargo run -p netloom-conformance --example record_scenes`; a test there says when to do that again.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -96,7 +96,10 @@ impl Room {
         replica.encode();
         for seat in self.seats.values_mut() {
             send_snapshots(&mut self.replica, seat, tick, telling, &mut self.counters);
-            send_properties(&mut self.replica, seat, telling);
+            // In a world without any, asking everybody's connection and replication is 45 lines of memory for 16 players.
+            if self.has_properties {
+                send_properties(&mut self.replica, seat, telling);
+            }
         }
         let refused: u32 = self.replica.arenas().map(|arena| arena.refused()).sum();
         if refused > 0 {
