@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn an_unknown_suite_is_refused_with_the_known_ones() {
-        let message = Arguments::try_parse_from(["netloom-bench", "cor"]).err().expect("refused").to_string();
+        let message = Arguments::try_parse_from(["netloom-bench", "cor"]).expect_err("refused").to_string();
         assert!(suites::SUITES.iter().all(|suite| message.contains(suite.name)), "{message}");
     }
 
@@ -123,7 +123,7 @@ mod tests {
         let files = vec![PathBuf::from("my.scene")];
         let options =
             suites::Options { batches: 500, quick: true, files, tables: Vec::new(), train: Vec::new() };
-        let message = suite.measure(&options).err().expect("refused").to_string();
+        let message = suite.measure(&options).expect_err("refused").to_string();
         assert!(message.contains("my.scene") && message.contains("`scenes`"), "{message}");
     }
 
