@@ -123,7 +123,7 @@ mod tests {
         let files = vec![PathBuf::from("my.scene")];
         let options =
             suites::Options { batches: 500, quick: true, files, tables: Vec::new(), train: Vec::new() };
-        let message = suite.measure(&options).err().expect("refused").to_string();
+        let message = suite.measure(&options).expect_err("refused").to_string();
         assert!(message.contains("my.scene") && message.contains("`scenes`"), "{message}");
     }
 
