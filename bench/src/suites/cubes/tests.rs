@@ -42,8 +42,8 @@ fn a_file_that_is_no_recording_is_an_error_that_names_it() {
         tables: Vec::new(),
         train: Vec::new(),
     };
-    let message = run(&options).err().expect("no figures").to_string();
+    let message = run(&options).expect_err("no figures").to_string();
     assert!(message.contains("Cargo.toml"), "{message}");
     let none = Options { files: Vec::new(), ..options };
-    assert!(run(&none).err().expect("no figures").to_string().contains("FILE"));
+    assert!(run(&none).expect_err("no figures").to_string().contains("FILE"));
 }

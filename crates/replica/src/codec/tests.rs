@@ -7,7 +7,10 @@ use netloom_wire::quantize::WordRange;
 use netloom_wire::schema::{Audience, FieldKind, Schema, SyncFlags};
 use proptest::prelude::*;
 
+use super::run::Run;
+use super::symbol::{Change, Past, Place, Turn, Usual};
 use super::*;
+use netloom_wire::WriteError;
 use objects::{Content, Object, Scene, any_scene};
 
 /// More than any object of [`objects`] takes.
