@@ -27,6 +27,8 @@ Examples:
   cargo run --release -p netloom-bench -- replica        CPU and bytes of replication (docs/BENCH-REPLICA.md)
   cargo run --release -p netloom-bench -- scenes         bytes by scene and code table (docs/BENCH-SCENES.md)
   cargo run --release -p netloom-bench -- scenes my.scene --table my.table    of a game of your own, too
+  cargo run --release -p netloom-bench -- cubes FILE     a recording of cubes, .bin or .bin.xz (docs/COMPRESSION.md)
+  cargo run --release -p netloom-bench -- cubes FILE --train A.bin.xz B.bin.xz    the same with tables of its own
   cargo run --release -p netloom-bench -- time           interpolation, prediction, rewinding (docs/BENCH-TIME.md)
   cargo run --release -p netloom-bench -- tick           a server over UDP beside plain sockets (docs/BENCH-TICK.md)
 
@@ -43,13 +45,17 @@ struct Arguments {
     #[arg(value_parser = PossibleValuesParser::new(suites::possible_values()))]
     suite: String,
 
-    /// Recordings to measure besides, for `scenes`: .scene, or cubes as .bin or .bin.xz.
+    /// Recordings: the one to measure for `cubes` (.bin or .bin.xz), those to measure besides for `scenes` (.scene, too).
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
     /// A file of code tables to measure with besides, for `scenes`; may be given several times.
     #[arg(long, value_name = "FILE")]
     table: Vec<PathBuf>,
+
+    /// Recordings to train tables on instead of taking the shipped ones, for `cubes`.
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    train: Vec<PathBuf>,
 
     /// Print one flat JSON object on one line instead of the table.
     #[arg(long)]
@@ -66,20 +72,16 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    let json = arguments.json;
     let Some(suite) = suites::SUITES.iter().find(|suite| suite.name == arguments.suite) else {
         unreachable!("the command line accepts registered suites only");
     };
     if cfg!(debug_assertions) {
         eprintln!("warning: this is a debug build; its times mean nothing. Use `cargo run --release`.");
     }
-    let options = suites::Options {
-        batches: arguments.batches,
-        quick: arguments.quick,
-        files: arguments.files,
-        tables: arguments.table,
-    };
-    match suite.measure(&options) {
-        Ok(report) if arguments.json => print(&format!("{}\n", report.json_line())),
+    let Arguments { batches, quick, files, table: tables, train, .. } = arguments;
+    match suite.measure(&suites::Options { batches, quick, files, tables, train }) {
+        Ok(report) if json => print(&format!("{}\n", report.json_line())),
         Ok(report) => print(&report.table().to_string()),
         Err(error) => {
             eprintln!("error: suite {} has no result: {error}", suite.name);
@@ -119,7 +121,8 @@ mod tests {
     fn files_are_refused_by_suites_that_take_none() {
         let suite = suites::SUITES.iter().find(|suite| suite.name == "core").expect("a suite");
         let files = vec![PathBuf::from("my.scene")];
-        let options = suites::Options { batches: 500, quick: true, files, tables: Vec::new() };
+        let options =
+            suites::Options { batches: 500, quick: true, files, tables: Vec::new(), train: Vec::new() };
         let message = suite.measure(&options).expect_err("refused").to_string();
         assert!(message.contains("my.scene") && message.contains("`scenes`"), "{message}");
     }

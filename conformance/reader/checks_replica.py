@@ -10,11 +10,10 @@ import pathlib
 
 from classes import content_bytes, list_hash, make_class, mask
 from cursors import Bits, Bytes, Refusal
-from deltas import read_run
 from given import json_f64, require
 from inputs import read_inputs
 from replicas import Client, object_digest, read_entry, read_header, region_digest
-from updates import GENERIC_ID, Codes, read_update
+from updates import GENERIC_ID, Codes, read_gap, read_update
 from values import ByteForm, read_value, wrapping_distance
 
 VECTORS = pathlib.Path(__file__).resolve().parent.parent / "vectors"
@@ -79,9 +78,9 @@ def plain_field(field):
 
 def gap(given, data):
     bits = Bits(data)
-    found = read_run(bits, generic_codes().wire["run"], given["max"])
+    found, is_common = read_gap(bits, generic_codes(), given["max"])
     bits.end()
-    return {"gap": found}
+    return {"gap": found, "common": is_common}
 
 
 def header(_given, data):

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 from classes import content_bytes, field_words, others_of, visible_fields
 from cursors import Bits, Bytes, Refusal, fnv1a_32
-from deltas import read_run
-from updates import read_update
+from updates import read_gap, read_update
 from values import NONE, WORLD, read_origin, read_property_block, read_record, wrapping_distance
 
 AGE, OLDER_AGE, LEAVES, ENTERS, UPDATES, DIGEST, FEEDBACK = 1, 2, 4, 8, 16, 32, 64
@@ -266,8 +265,9 @@ class Client:
         for _ in range(count):
             if slot + 1 >= SLOTS:
                 raise Refusal("OutOfRange")
-            slot += 1 + read_run(bits, self.codes.wire["run"], SLOTS - 1 - (slot + 1))
-            if bits.unsigned(1):
+            gap, is_common = read_gap(bits, self.codes, SLOTS - 1 - (slot + 1))
+            slot += 1 + gap
+            if is_common:
                 ages = common
             elif bits.unsigned(1):
                 ages = named

@@ -15,21 +15,21 @@ from dataclasses import dataclass
 
 from classes import field_words, others_of, visible_fields
 from cursors import Refusal, bits_for, fnv1a_32
-from deltas import CodeTable, read_changed_mask, read_residual
+from deltas import RUN_MAX, CodeTable, read_changed_mask, read_residual
 from values import NONE, BitForm, read_value
 
 # Of each group the tables, the symbols, and the longest code.
 GROUPS = {
     "residual": (1, 18, 12),
-    "run": (1, 17, 12),
     "mask": (1, 6, 12),
+    "gap": (1, 34, 12),
     "symbol": (10, 71, 12),
     "head": (60, 107, 11),
     "place": (60, 105, 11),
     "lead": (60, 105, 11),
     "rest": (60, 105, 11),
 }
-GENERIC_ID = 0x342BD362
+GENERIC_ID = 0x65C5FCC1
 WORD_MIN, WORD_MAX = -(2**31), 2**31 - 1
 JUMPED = 70
 OTHERS_FOLLOW = 35
@@ -114,7 +114,7 @@ class Codes:
 
     @property
     def wire(self):
-        return {name: self.tables[name][0] for name in ("residual", "run", "mask")}
+        return {name: self.tables[name][0] for name in ("residual", "mask")}
 
     def read(self, name, table, bits):
         return self.tables[name][table].read(bits)
@@ -224,7 +224,8 @@ class Course:
     def expected(self, from_line):
         if self.steps is None:
             return Expected(ALONE, 0)
-        return Expected(LINE if from_line else NEWER, max(fold(step) for step in self.steps))
+        x, y, z = (fold(step) for step in self.steps)
+        return Expected(LINE if from_line else NEWER, x | y | z)
 
 
 def course_of(profile, newer, older, line):
@@ -345,6 +346,16 @@ def read_rotation(codes, bits, turn, profile, newer, older, line):
     if any(abs(step) > unit.half for step in steps) or sum(step * step for step in steps) > unit.one:
         raise Refusal("InvalidRotation")
     return [dropped, *steps]
+
+
+def read_gap(bits, codes, left):
+    """The slots to the next object, and whether it has the common baselines (section 41)."""
+    symbol = codes.read("gap", 0, bits)
+    extra = symbol % 17
+    gap = (1 << extra | bits.unsigned(extra)) - 1
+    if gap > min(left, RUN_MAX):
+        raise Refusal("OutOfRange")
+    return gap, symbol < 17
 
 
 def read_other(codes, bits, field, words):

@@ -33,8 +33,9 @@ pub fn recorded_scenes() -> Value {
     for (name, _) in SHIPPED {
         let codes = Codes::shipped(name).expect("it is shipped");
         // The generic table is for everything; the others are tried on what they were made for.
-        let fits = |source: &Box<dyn Source>| codes.name() == "generic" || codes.name() == source.name();
-        recordings.extend(scenes().into_iter().filter(fits).map(|source| recorded(source, &codes)));
+        let fits = |source: &dyn Source| codes.name() == "generic" || codes.name() == source.name();
+        let fitting = scenes().into_iter().filter(|source| fits(&**source));
+        recordings.extend(fitting.map(|source| recorded(source, &codes)));
     }
     json!({
         "about": "Snapshots of generated scenes over a network that loses some. Of each tick: the snapshots that arrived, the \

@@ -21,6 +21,7 @@
 //! | [`connection_pair`] | what a network, two users and a clock do to a connection | the promises of the channels |
 //! | [`replica_entry`] | a full entry of an object | what is read is complete and says the same when it is written again |
 //! | [`replica_codec`] | an update of an object against any baselines | the same |
+//! | [`replica_tables`] | a file of code tables, and bits that are read with any tables | what is read says the same when it is written again; whatever bits end in a state or an error |
 //! | [`replica_input`] | messages with inputs, between the steps of a server | every step one input, the first that came; no more than time has steps |
 //! | [`replica_property`] | messages of the property channel, between the snapshots of a game | order, bounds, nothing is lost uncounted |
 //! | [`replica_snapshot`] | a game's snapshots, repeated, late, damaged or made up | what a client holds stays readable and its events tell of it |
@@ -61,6 +62,7 @@ pub use proto::{
 };
 pub use replica::{
     replica_codec, replica_entry, replica_input, replica_pair, replica_property, replica_snapshot,
+    replica_tables,
 };
 pub use rtype::{rtype_level, rtype_rules};
 pub use scene::scene_file;
@@ -72,7 +74,7 @@ pub use wire::{wire_delta, wire_entropy, wire_primitives, wire_record, wire_sche
 pub type Body = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Body); 27] = [
+pub const TARGETS: [(&str, Body); 28] = [
     ("wire_primitives", wire_primitives),
     ("wire_record", wire_record),
     ("wire_schema", wire_schema),
@@ -88,6 +90,7 @@ pub const TARGETS: [(&str, Body); 27] = [
     ("connection_pair", connection_pair),
     ("replica_entry", replica_entry),
     ("replica_codec", replica_codec),
+    ("replica_tables", replica_tables),
     ("replica_input", replica_input),
     ("replica_property", replica_property),
     ("replica_snapshot", replica_snapshot),

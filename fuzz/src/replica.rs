@@ -10,6 +10,7 @@ mod property;
 mod recording;
 mod remote;
 mod snapshot;
+mod tables;
 mod witness;
 
 pub use codec::replica_codec;
@@ -18,6 +19,7 @@ pub use input::replica_input;
 pub use pair::replica_pair;
 pub use property::replica_property;
 pub use snapshot::replica_snapshot;
+pub use tables::replica_tables;
 
 pub(crate) use classes::{CLASSES, board, classes, codes, ship, table};
 pub(crate) use recording::RECORDING;

@@ -1,18 +1,21 @@
 //! The registry of suites. A new one is a file here, and its line below.
 
+use std::path::PathBuf;
+
 use crate::error::BenchError;
 use crate::table::Report;
 use clap::builder::PossibleValue;
-use std::path::PathBuf;
 
 mod core;
+mod cubes;
 mod replica;
 mod scenes;
 mod tick;
 mod time;
 
 /// All suites, in the order in which `--help` shows them.
-pub const SUITES: &[Suite] = &[core::SUITE, replica::SUITE, scenes::SUITE, tick::SUITE, time::SUITE];
+pub const SUITES: &[Suite] =
+    &[core::SUITE, cubes::SUITE, replica::SUITE, scenes::SUITE, tick::SUITE, time::SUITE];
 
 /// One area's benchmarks.
 pub struct Suite {
@@ -36,14 +39,16 @@ pub struct Options {
     pub files: Vec<PathBuf>,
     /// Files of code tables to measure with, for suites that take files.
     pub tables: Vec<PathBuf>,
+    /// Recordings to train tables on instead of taking the shipped ones, for suites that take files.
+    pub train: Vec<PathBuf>,
 }
 
 impl Suite {
     /// Measures and reports, unless it was given files that it has no use for.
     pub fn measure(&self, options: &Options) -> Result<Report, BenchError> {
-        match (self.files, options.files.iter().chain(&options.tables).next()) {
+        match (self.files, options.files.iter().chain(&options.tables).chain(&options.train).next()) {
             (None, Some(file)) => {
-                let what = String::from("this suite takes no files; `scenes` does");
+                let what = String::from("this suite takes no files; `cubes` and `scenes` do");
                 Err(BenchError::File { file: file.display().to_string(), what })
             }
             _ => (self.run)(options),

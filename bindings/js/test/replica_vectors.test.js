@@ -3,14 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BitReader } from "../src/wire/bits.js";
 import { ByteReader } from "../src/wire/bytes.js";
-import { readRun } from "../src/wire/delta.js";
 import { NO_ORIGIN } from "../src/wire/origin.js";
 import { ClassTable } from "../src/replica/class.js";
 import { Codes } from "../src/replica/codes.js";
 import { placedDigest } from "../src/replica/digest.js";
 import { EntryReader } from "../src/replica/entry.js";
 import { genericCodeBytes } from "../src/replica/generic_codes.js";
-import { SnapshotHeader } from "../src/replica/header.js";
+import { Baselines, SnapshotHeader } from "../src/replica/header.js";
 import { InputWriter, bytesForm, readInputs } from "../src/replica/input.js";
 import { lineBetween } from "../src/replica/line.js";
 import { WorldObject } from "../src/replica/object.js";
@@ -57,8 +56,8 @@ test("the generic set is that of the vectors", () => {
 });
 
 check("replica_codes", (_given, bytes) => {
-  const { name, id, residual, run, mask, symbol, head, place, lead, rest } = new Codes(bytes);
-  const groups = { residual: [residual], run: [run], mask: [mask], symbol, head, place, lead, rest };
+  const { name, id, residual, mask, gap, symbol, head, place, lead, rest } = new Codes(bytes);
+  const groups = { residual: [residual], mask: [mask], gap: [gap], symbol, head, place, lead, rest };
   const count = (/** @type {any[]} */ tables) => tables.reduce((sum, { lengths }) => sum + lengths.length, 0);
   const lengths = Object.fromEntries(Object.entries(groups).map(([group, tables]) => [group, count(tables)]));
   return { id, name, lengths };
@@ -83,9 +82,10 @@ check("replica_classes", (given) => {
 
 check("replica_gap", ({ max }, bytes) => {
   const reader = new BitReader(bytes);
-  const gap = readRun(reader, CODES.run, max);
+  const baselines = new Baselines();
+  baselines.readGap(CODES.gap, max, reader);
   reader.finish();
-  return { gap };
+  return { gap: baselines.gap, common: baselines.isCommon };
 });
 
 check("replica_header", (_given, bytes) => {

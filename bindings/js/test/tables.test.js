@@ -47,6 +47,7 @@ test("a game brings tables as bytes, as an address, or by name", async () => {
   assert.equal((await codesFor(trainedBytes, null)).id, trained.id);
   assert.equal((await codesFor(at("/trained.table"), null)).id, trained.id);
   assert.equal((await codesFor(String(at("/trained.table")), null)).id, trained.id);
+  for (const name of ["rigid", "shooter"]) assert.equal((await codesFor(name, null)).name, name);
   await assert.rejects(codesFor("no-such", null), { code: "setting", message: /"no-such".*generic/ });
 });
 

@@ -1,6 +1,6 @@
 //! What surrounds objects: code tables, the start of a snapshot, gaps, and messages of the property channel.
 
-use netloom_replica::codec::{Codes, GROUPS, TableError, Tally, gap_code, read_gap};
+use netloom_replica::codec::{Blend, Codes, GROUPS, TableError, Tally, gap_code, read_gap};
 use netloom_replica::property::{Place, PropertyInbox, PropertyMessage, PropertyTarget};
 use netloom_replica::snapshot::{Slack, read_header};
 use netloom_replica::{Class, ClassId};
@@ -18,8 +18,8 @@ const BOARD: u8 = 2;
 pub fn codes() -> Value {
     let generic = Codes::generic();
     let mut tally = Tally::new(&generic);
-    (0..9_999).for_each(|number| tally.gap(number % 40));
-    let trained = tally.train("sparse-2_b").expect("a good name");
+    (0..9_999).for_each(|number| tally.gap(number % 40, number % 8 > 0));
+    let trained = tally.train("sparse-2_b", &Blend::default()).expect("a good name");
     let described = |codes: &Codes| {
         let groups = GROUPS.iter().map(|group| (group.name.to_owned(), json!(group.codes())));
         let lengths: serde_json::Map<String, Value> = groups.collect();
@@ -96,10 +96,10 @@ fn table_reason(error: TableError) -> &'static str {
 
 pub fn gaps() -> Value {
     let codes = Codes::generic();
-    let bits = |gap: u32| {
+    let bits_of = |gap: u32, is_common: bool| {
         let mut bytes = [0; 8];
         let mut writer = BitWriter::new(&mut bytes);
-        let (bits, length) = gap_code(&codes, gap);
+        let (bits, length) = gap_code(&codes, gap, is_common);
         writer.append_bits(bits, length);
         let length = writer.finish().expect("room for a gap");
         bytes[..length].to_vec()
@@ -110,13 +110,22 @@ pub fn gaps() -> Value {
         reader.finish().map(|()| gap)
     };
     let max = 65_534;
-    let mut cases: Vec<Value> = [0, 1, 2, 3, 6, 7, 62, 63, 1_000, 30_000, max]
-        .map(|gap| {
-            assert_eq!(read(&bits(gap), max), Ok(gap));
-            let name = format!("a gap of {gap}");
-            case(&name, json!({ "max": max }), &bits(gap), json!({ "gap": gap }))
-        })
-        .to_vec();
+    let mut cases = Vec::new();
+    for gap in [0, 1, 2, 3, 6, 7, 62, 63, 1_000, 30_000, max] {
+        for is_common in [true, false] {
+            let bytes = bits_of(gap, is_common);
+            assert_eq!(read(&bytes, max), Ok((gap, is_common)));
+            let name =
+                format!("a gap of {gap} to {} baselines", if is_common { "the common" } else { "other" });
+            cases.push(case(
+                &name,
+                json!({ "max": max }),
+                &bytes,
+                json!({ "gap": gap, "common": is_common }),
+            ));
+        }
+    }
+    let bits = |gap: u32| bits_of(gap, true);
     for (name, bytes, max) in [
         ("beyond the last slot", bits(101), 100),
         ("cut off", vec![], max),

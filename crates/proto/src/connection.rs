@@ -83,52 +83,53 @@ pub(crate) struct Admission {
 }
 
 /// One connection.
+///
+/// In this order in memory: what every look at it and every packet needs comes first and lies together, because between two
+/// ticks of a server none of it stays in the caches.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Connection {
     state: State,
-    address: SocketAddr,
-    session_id: u64,
-    /// How outgoing packets name the session.
-    session: SessionRef,
-    keys: Option<Keys>,
-    handshake: Option<Box<ClientHandshake>>,
-    accepting: Option<Accepting>,
-    client_nonce: [u8; NONCE_BYTES],
-    cookie_issued: u32,
-    resumed_from: Option<PeerId>,
-
-    window: ReceiveWindow,
-    sent: SentPackets,
-    rate: RateControl,
-    outbox: Outbox,
-    receivers: Vec<Receiver>,
-    redundancy: Redundancy,
-    history: BlockHistory,
-    store: BlockStore,
-
-    events: EventQueue,
-    outcomes: VecDeque<(u64, bool)>,
     /// Something complete waits in a channel because the event queue was full.
     is_inbox_blocked: bool,
-
-    probe: Option<PathProbe>,
-    path_response: Option<[u8; path::PROOF_BYTES]>,
-    goodbye: Option<Goodbye>,
-    /// A disconnected connection answers repeated goodbyes until then.
-    draining_until: Option<Micros>,
-    confirm_due: bool,
-    /// Why it ended.
-    ended: Option<DisconnectReason>,
     /// A client that was just accepted must show itself, so that the server sees its keys confirmed.
     is_greeting_due: bool,
-
-    connected_at: Micros,
+    confirm_due: bool,
+    redundancy: Redundancy,
+    /// Why it ended.
+    ended: Option<DisconnectReason>,
+    path_response: Option<[u8; path::PROOF_BYTES]>,
+    probe: Option<Box<PathProbe>>,
     last_received: Micros,
     last_sent: Micros,
     /// When the last packet that asks for an acknowledgement was sent.
     last_eliciting: Micros,
     unanswered_probes: u32,
+    address: SocketAddr,
+    /// How outgoing packets name the session.
+    session: SessionRef,
+    outbox: Outbox,
+    rate: RateControl,
+    sent: SentPackets,
+    window: ReceiveWindow,
+    outcomes: VecDeque<(u64, bool)>,
     counters: Counters,
+    events: EventQueue,
+    connected_at: Micros,
+    history: BlockHistory,
+    receivers: Vec<Receiver>,
+    keys: Option<Keys>,
+    store: BlockStore,
+
+    goodbye: Option<Goodbye>,
+    /// A disconnected connection answers repeated goodbyes until then.
+    draining_until: Option<Micros>,
+    handshake: Option<Box<ClientHandshake>>,
+    accepting: Option<Accepting>,
+    session_id: u64,
+    client_nonce: [u8; NONCE_BYTES],
+    cookie_issued: u32,
+    resumed_from: Option<PeerId>,
 }
 
 impl Connection {

@@ -135,33 +135,34 @@ struct Episode {
     fruitless_cuts: u32,
 }
 
-/// The congestion controller and pacer of one connection.
+/// The congestion controller and pacer of one connection. What is asked at every look lies together at its beginning.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct RateControl {
-    config: RateConfig,
     rate: u64,
     /// What the bucket holds at this rate.
     burst: u64,
-    phase: Phase,
+    bucket: TokenBucket,
     rtt: RttEstimator,
     loss: LossEstimator,
-    loss_judge: LossJudge,
+    unanswered_packets: u32,
+    /// When the first packet after the newest ack was sent.
+    unanswered_since: Option<Micros>,
     round: Round,
-    bucket: TokenBucket,
+    loss_judge: LossJudge,
+    phase: Phase,
     /// Bytes per second that arrive, smoothed over rounds.
     delivery: u64,
     /// Bytes per second that the application sends: the greatest of late, slowly forgotten.
     used: u64,
     in_use: bool,
+    /// Whether the last round was in the hold zone.
+    holding: bool,
     last_cut_at: Micros,
     episode: Option<Episode>,
     /// When the queue was last seen empty.
     drained_at: Micros,
-    /// Whether the last round was in the hold zone.
-    holding: bool,
-    /// When the first packet after the newest ack was sent.
-    unanswered_since: Option<Micros>,
-    unanswered_packets: u32,
+    config: RateConfig,
 }
 
 impl RateControl {

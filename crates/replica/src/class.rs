@@ -218,6 +218,11 @@ impl Class {
     pub fn reliable(&self, audience: Audience) -> u64 {
         self.reliable[audience as usize]
     }
+
+    /// Whether anybody receives any field reliably.
+    pub fn has_reliable(&self) -> bool {
+        self.reliable.iter().any(|fields| *fields != 0)
+    }
 }
 
 impl Transform {

@@ -38,9 +38,10 @@ mod tally;
 pub use batch::Update;
 pub use carry::Carrier;
 pub use codes::{
-    Codes, GROUPS, Group, NAME_BYTES_MAX, SHIPPED, TABLE_BYTES_MAX, TableError, gap_code, read_gap,
+    Codes, GAP_BITS_MAX, GROUPS, Group, NAME_BYTES_MAX, SHIPPED, TABLE_BYTES_MAX, TableError, gap_code,
+    read_gap,
 };
-pub use tally::{Saving, Tally};
+pub use tally::{BLEND_UNIT, Blend, Saving, Tally};
 
 use netloom_wire::quantize::WordRange;
 use netloom_wire::{BitReader, BitWriter, ReadError, WriteError};
@@ -559,7 +560,9 @@ impl<'a> Shape<'a> {
         let past = self.past(known);
         let form = Form { jump_age, others, past, newer_age: known.newer_age, usual: usual.as_ref() };
         let said = form.write(&position, &rotation, codes);
-        let settled = usual.filter(|_| known.is_settled() && jump_age.is_none() && !others);
+        let is_usual = |usual: &Usual| usual.head(&form.change(&position, &rotation)) == Head::Usual;
+        let settled =
+            usual.filter(|usual| known.is_settled() && jump_age.is_none() && !others && !is_usual(usual));
         Some(match settled.and_then(|usual| self.say_as_usual(known, &usual, ahead.as_ref(), current)) {
             Some((position, rotation)) => shorter(form.write(&position, &rotation, codes), said),
             None => said,
@@ -732,13 +735,18 @@ struct Form<'a> {
 
 impl Form<'_> {
     #[inline(always)]
-    fn write<R: Run>(&self, position: &Position<R>, rotation: &Rotation<R>, codes: &Codes) -> Transform<R> {
-        let change = Change {
+    fn change<R>(&self, position: &Position<R>, rotation: &Rotation<R>) -> Change {
+        Change {
             jump_age: self.jump_age,
             place: position.place(),
             turn: rotation.turn(),
             others: self.others,
-        };
+        }
+    }
+
+    #[inline(always)]
+    fn write<R: Run>(&self, position: &Position<R>, rotation: &Rotation<R>, codes: &Codes) -> Transform<R> {
+        let change = self.change(position, rotation);
         let mut symbol = R::default();
         let head = change.write(codes, self.past, self.usual, self.newer_age, &mut symbol);
         let position = match position {

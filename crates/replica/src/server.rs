@@ -36,6 +36,7 @@ pub mod phases;
 pub mod priority;
 pub mod rewind;
 mod runs;
+mod sheets;
 mod slots;
 pub mod tally;
 mod wanted;

@@ -149,12 +149,12 @@ pub fn read_header(payload: &[u8]) -> Result<(Header, ByteReader<'_>), ReadError
     Ok((Header { flags, ages, feedback, digest }, reader))
 }
 
-/// Which baselines the updates of a snapshot use, one after the other.
+/// Which baselines the updates of a snapshot use, one after the other. The gap of an update says whether they are the
+/// common ones; of others a mark follows.
 ///
 /// ```text
-///   1                               the common ones
-///   0 1                             those that were named last
-///   0 0 │ two │ age 8 │ [gap 8]     named here: how old the newer one is, and if there are two how much older the other
+///   1                             those that were named last
+///   0 │ two │ age 8 │ [gap 8]     named here: how old the newer one is, and if there are two how much older the other
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Baselines {
@@ -164,17 +164,17 @@ pub struct Baselines {
 
 impl Baselines {
     /// The most bits that a mark has.
-    pub const MARK_BITS_MAX: u32 = 3 + 8 + 8;
+    pub const MARK_BITS_MAX: u32 = 2 + 8 + 8;
 
     /// Before the first update.
     pub fn new(common: Option<Ages>) -> Baselines {
         Baselines { common, named: None }
     }
 
-    /// Reads which baselines the next update uses.
+    /// Reads which baselines the next update uses, of whose gap it is known whether it said the common ones.
     #[inline]
-    pub fn read(&mut self, reader: &mut BitReader<'_>) -> Result<Ages, ReadError> {
-        if reader.read_bool()? {
+    pub fn read(&mut self, is_common: bool, reader: &mut BitReader<'_>) -> Result<Ages, ReadError> {
+        if is_common {
             return self.common.ok_or(ReadError::InvalidFlags);
         }
         if reader.read_bool()? {
@@ -190,27 +190,24 @@ impl Baselines {
         Ok((newer, older))
     }
 
-    /// The bits that say which baselines the next update uses, and their number.
+    /// The mark of the baselines that the next update uses, and its bits; `None` if they are the common ones.
     #[inline]
-    pub fn mark(&mut self, ages: Ages) -> (u64, u32) {
+    pub fn mark(&mut self, ages: Ages) -> Option<(u64, u32)> {
         if self.common == Some(ages) {
-            return Baselines::COMMON;
+            return None;
         }
         if self.named == Some(ages) {
-            return Baselines::NAMED_LAST;
+            return Some(Baselines::NAMED_LAST);
         }
         self.named = Some(ages);
-        match ages {
-            (newer, Some(older)) => (u64::from(newer) << 3 | 4 | u64::from(older - newer) << 11, 19),
-            (newer, None) => (u64::from(newer) << 3, 11),
-        }
+        Some(match ages {
+            (newer, Some(older)) => (u64::from(newer) << 2 | 2 | u64::from(older - newer) << 10, 18),
+            (newer, None) => (u64::from(newer) << 2, 10),
+        })
     }
 
-    /// The mark of the common baselines.
-    pub const COMMON: (u64, u32) = (1, 1);
-
     /// The mark of those that were named last.
-    const NAMED_LAST: (u64, u32) = (2, 2);
+    const NAMED_LAST: (u64, u32) = (1, 1);
 }
 
 #[cfg(test)]
@@ -236,27 +233,31 @@ mod tests {
             let mut marks = Baselines::new(common);
             let used: Vec<Ages> = picks.iter().map(|pick| *pick.get(&few)).collect();
             for &ages in &used {
-                let (bits, length) = marks.mark(ages);
+                let mark = marks.mark(ages);
+                writer.append_bits(u64::from(mark.is_none()), 1);
+                let (bits, length) = mark.unwrap_or_default();
                 prop_assert!(length <= Baselines::MARK_BITS_MAX);
                 writer.append_bits(bits, length);
             }
             writer.finish().unwrap();
             let (mut reader, mut marks) = (BitReader::new(&bytes), Baselines::new(common));
             for &ages in &used {
-                prop_assert_eq!(marks.read(&mut reader).unwrap(), ages);
+                let is_common = reader.read_bool().unwrap();
+                prop_assert_eq!(marks.read(is_common, &mut reader).unwrap(), ages);
             }
         }
     }
 
     #[test]
     fn nothing_is_common_or_named_last_unless_somebody_said_so() {
-        for bits in [0b1, 0b10] {
-            let bytes = [bits];
-            assert_eq!(Baselines::new(None).read(&mut BitReader::new(&bytes)), Err(ReadError::InvalidFlags));
+        for is_common in [false, true] {
+            let named_last = [1];
+            let read = Baselines::new(None).read(is_common, &mut BitReader::new(&named_last));
+            assert_eq!(read, Err(ReadError::InvalidFlags));
         }
         let an_age_of_zero = [0b0000_0000, 0, 0];
         assert_eq!(
-            Baselines::new(None).read(&mut BitReader::new(&an_age_of_zero)),
+            Baselines::new(None).read(false, &mut BitReader::new(&an_age_of_zero)),
             Err(ReadError::OutOfRange)
         );
     }

@@ -43,7 +43,7 @@ impl From<&Pulse> for Measured {
 
 /// How much a new sample counts against what was known before it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Weight(u64);
+pub(crate) struct Weight(i64);
 
 /// How long it takes until what was known counts no more: the time over which samples are smoothed.
 ///
@@ -71,7 +71,7 @@ impl Smoothing {
         if elapsed != self.elapsed {
             let (old, new) = (self.time.0.max(1), elapsed.0.min(Smoothing::ELAPSED_MAX));
             let weight = (new << Smoothed::WEIGHT_BITS) / old.saturating_add(new);
-            (self.elapsed, self.weight) = (elapsed, Weight(weight));
+            (self.elapsed, self.weight) = (elapsed, Weight(weight as i64));
         }
         self.weight
     }
@@ -81,8 +81,8 @@ impl Smoothing {
 /// same bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Smoothed {
-    /// In 1,024ths, so that small differences are not rounded away. `None` before the first sample.
-    value: Option<i64>,
+    /// In 1,024ths, so that small differences are not rounded away, and one more: 0 before the first sample.
+    value_plus_one: i64,
 }
 
 impl Smoothed {
@@ -96,15 +96,16 @@ impl Smoothed {
     /// Takes a sample and answers with the smoothed value.
     pub fn handle(&mut self, Weight(weight): Weight, sample: u64) -> u64 {
         let sample = (sample.min(Smoothed::SAMPLE_MAX) << Smoothed::FRACTION_BITS) as i64;
-        let value = match self.value {
-            None => sample,
+        let value = match self.value_plus_one {
+            0 => sample,
             // The weight is at most one, so the value stays between what it was and the sample.
-            Some(before) => {
+            before_plus_one => {
+                let before = before_plus_one - 1;
                 let change = i128::from(sample - before) * i128::from(weight);
                 before + (change >> Smoothed::WEIGHT_BITS) as i64
             }
         };
-        self.value = Some(value);
+        self.value_plus_one = value + 1;
         (value >> Smoothed::FRACTION_BITS) as u64
     }
 }

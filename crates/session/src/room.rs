@@ -15,11 +15,11 @@ mod writes;
 
 use std::collections::BTreeMap;
 
-use netloom_replica::ClassId;
 use netloom_replica::SettingError;
 use netloom_replica::server::rewind::RewindError;
-use netloom_replica::server::{ClassTraffic, ReplicaServer, Rewind, RewindConfig};
+use netloom_replica::server::{ClassTraffic, ReplicaPeer, ReplicaServer, Rewind, RewindConfig};
 use netloom_replica::world::{ObjectIndex, Spawn, World, WorldConfig, WorldError};
+use netloom_replica::{Class, ClassId};
 use netloom_wire::{Micros, ObjectId, Tick};
 
 use crate::channel::CONTROL;
@@ -121,6 +121,11 @@ pub struct Room {
     clock: StepClock,
     /// By player.
     seats: BTreeMap<PlayerId, Seat>,
+    /// What became of snapshots since the last ones, at most one for each that was on its way: nobody builds on it before the
+    /// next.
+    outcomes: Vec<(ReplicaPeer, u64, bool)>,
+    /// Whether any class has fields of which every value arrives.
+    has_properties: bool,
     next_object: u64,
     random: Random,
     outbox: Outbox,
@@ -167,6 +172,8 @@ impl Room {
             rewind: rewind.transpose()?,
             clock: StepClock::new(now, config.steps_per_second, config.catch_up_steps),
             seats: BTreeMap::new(),
+            outcomes: Vec::new(),
+            has_properties: protocol.classes().iter().any(Class::has_reliable),
             next_object: 1,
             random: Random::new(config.seed),
             outbox: Outbox::default(),

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Cube, Cubes, Keys, Net, Walker};
 use netloom_proto::DisconnectReason;
-use netloom_replica::codec::{Codes, Tally};
+use netloom_replica::codec::{Blend, Codes, Tally};
 use netloom_session::client::{ClientEvent, Ending};
 use netloom_session::config::{ClientConfig, RoomConfig, ServerConfig};
 use netloom_session::lobby::DuplicateNames;
@@ -290,8 +290,8 @@ fn another_version_of_the_game_is_told_which_version_the_server_has() {
 fn a_client_with_other_code_tables_is_told_which_the_server_has_and_with_the_same_it_plays() {
     let mut net = Net::cubes(1);
     let mut tally = Tally::new(&Codes::generic());
-    (0..999).for_each(|_| tally.gap(30));
-    let trained = tally.train("sparse").unwrap();
+    (0..999).for_each(|_| tally.gap(30, true));
+    let trained = tally.train("sparse", &Blend::default()).unwrap();
     let client = net.join_as(ClientConfig::default(), common::protocol().with_codes(trained.clone()));
     net.until_event(client, "an end", |event| matches!(event, ClientEvent::Ended(_)));
     let Some(ClientEvent::Ended(ending)) = net.clients[client].events.last() else { panic!() };

@@ -1,6 +1,8 @@
 //! Updates of one object as they come, against any baselines that a client could hold.
 
-use netloom_replica::codec::{self as many, Baseline, Blobs, Pair, SmallCode, decode, encode, encode_small};
+use netloom_replica::codec::{
+    self as many, Baseline, Blobs, Carrier, Pair, SmallCode, States, decode, encode, encode_small,
+};
 use netloom_replica::entry::{rotation_words, value_of};
 use netloom_replica::{Class, ClassId};
 use netloom_wire::schema::{Audience, FieldKind};
@@ -54,7 +56,11 @@ pub fn replica_codec(data: &[u8]) {
         newer: Baseline { words: &newer.1, age: newer.0 },
         older: (setup & 0x40 == 0).then_some(older),
     };
+    let oldest = (setup & 0x20 != 0).then(baseline);
     let bits = input.rest();
+    if let Some((behind, words)) = oldest {
+        return known.read_from_three(behind, &words, setup & 0x10 != 0, BitReader::new(bits));
+    }
     let Some((update, _)) = known.read(BitReader::new(bits)) else { return };
     if !is_wild {
         known.check(&update);
@@ -70,6 +76,20 @@ impl Known<'_> {
         let decoded =
             decode(class, visible, newer, older, codes(), &mut reader, &mut words, &mut keep).ok()?;
         Some((Update { words, contents, jump_age: decoded.jump_age }, reader.bit_position()))
+    }
+
+    /// The same with a third baseline, or of something that is carried.
+    fn read_from_three(&self, behind: u32, oldest: &[i32], is_carried: bool, mut reader: BitReader<'_>) {
+        let Known { class, visible, newer, older, .. } = *self;
+        let older_age = older.map_or(0, |older| older.age);
+        let pair = Pair::of_three(newer.age, older_age, older_age + behind);
+        let older = older.map(|older| older.words);
+        let states = States { newer: newer.words, older, oldest: Some(oldest), is_carried };
+        let mut words = vec![0; class.word_count()];
+        let _ = pair.decode_from(class, visible, &states, codes(), &mut reader, &mut words, &mut |_, _| {});
+        if let Some(carrier) = Carrier::new(class, oldest, newer.words) {
+            carrier.explains(oldest, newer.words, &mut words);
+        }
     }
 
     /// Whether the words are a state of the class, and survive a round trip.

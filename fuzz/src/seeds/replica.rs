@@ -1,6 +1,6 @@
 //! Seeds for replication.
 
-use netloom_replica::codec::Blobs;
+use netloom_replica::codec::{Blobs, Codes};
 use netloom_replica::entry::{ENTRY_BYTES_MAX, Entry, write_entry};
 use netloom_replica::world::{Object, ObjectIndex, Spawn, World, WorldConfig};
 use netloom_replica::{ClassId, class};
@@ -13,6 +13,7 @@ use crate::replica::{RECORDING, classes};
 pub fn seeds() -> Vec<Seed> {
     let mut seeds = entries();
     seeds.extend(updates());
+    seeds.extend(tables());
     seeds.extend(inputs());
     seeds.extend(properties());
     seeds.extend(snapshots());
@@ -92,6 +93,21 @@ fn updates() -> Vec<Seed> {
     seeds.push(seed(target, "singles", &[&[0, 3, 2], &pattern]));
     seeds.push(seed(target, "wild_words", &[&[0x80, 1, 2], &pattern, &pattern]));
     seeds
+}
+
+/// How the bytes are taken; a file, lengths, or tables to be moved and bits.
+fn tables() -> Vec<Seed> {
+    let target = "replica_tables";
+    let file = Codes::generic().serialize();
+    let header = 14 + Codes::generic().name().len();
+    let pattern: Vec<u8> = (0..200u32).map(|n| (n * n % 251) as u8).collect();
+    vec![
+        seed(target, "file", &[&[0], &file]),
+        seed(target, "cut_off", &[&[0], &file[..file.len() / 2]]),
+        seed(target, "lengths", &[&[1], &file[header..]]),
+        seed(target, "bits_of_the_generic_set", &[&[2, 0], &pattern]),
+        seed(target, "bits_of_moved_tables", &[&[2, 31], &pattern, &pattern]),
+    ]
 }
 
 /// Setting, window, first step; then messages, bytes and steps.

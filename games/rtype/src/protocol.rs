@@ -195,6 +195,9 @@ pub mod tells {
     pub const BEAM_HITS: &str = "beam_hits";
 }
 
+/// The code tables of the game, trained on matches of bots: `docs/TABLES.md` tells how.
+pub const TABLE: &[u8] = include_bytes!("../rtype.table");
+
 /// What both sides agree on in the handshake.
 pub fn protocol() -> Protocol {
     // Nobody chooses faster than that by hand.
@@ -209,6 +212,7 @@ pub fn protocol() -> Protocol {
     // Seen a little late it would be seen in the wrong place.
     let flash = RpcOptions { delivery: Delivery::Unreliable, at_view_time: true, ..tell };
     let builder = Protocol::builder(NAME)
+        .table(TABLE)
         .object::<Ship>()
         .object::<Enemy>()
         .object::<Shot>()

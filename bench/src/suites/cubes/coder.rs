@@ -140,6 +140,17 @@ impl Coder {
         }
     }
 
+    #[inline]
+    fn expects_change(&self, past: &Past<'_>, cube: usize) -> bool {
+        // Most cubes rest, and words that are all equal are compared fastest.
+        let (newer, older, oldest) = (&past.newer[cube], &past.older[cube], &past.oldest[cube]);
+        let differs = newer
+            .iter()
+            .zip(older.iter().zip(oldest))
+            .fold(0, |differs, (newer, (older, oldest))| differs | (newer ^ older) | (newer ^ oldest));
+        differs != 0 && self.states(past, cube).expect_change(&self.class, self.visible)
+    }
+
     /// Where the player's cube brought the baselines of a cube that sticks to it; `None` if it does not.
     #[inline]
     fn load(&self, past: &Past<'_>, cube: usize) -> Option<Load> {
@@ -160,12 +171,11 @@ impl Coder {
         let mut past = self.past(film, at);
         rest.clear();
         for (cube, current) in frame.iter().enumerate() {
-            let states = self.states(&past, cube);
             if cube == PLAYER {
-                sink.update(self, &self.three, current, &states);
+                sink.update(self, &self.three, current, &self.states(&past, cube));
                 self.learn_player(&mut past, current);
-            } else if states.expect_change(&self.class, self.visible) {
-                self.update(&past, cube, current, &states, sink);
+            } else if self.expects_change(&past, cube) {
+                self.update(&past, cube, current, sink);
             } else {
                 rest.push(cube as u16);
             }
@@ -177,22 +187,15 @@ impl Coder {
             } else {
                 sink.gap(gap);
                 gap = 0;
-                self.update(&past, cube, &frame[cube], &self.states(&past, cube), sink);
+                self.update(&past, cube, &frame[cube], sink);
             }
         }
         sink.gap(gap);
     }
 
-    fn update(
-        &self,
-        past: &Past<'_>,
-        cube: usize,
-        current: &Words,
-        states: &States<'_>,
-        sink: &mut impl Sink,
-    ) {
+    fn update(&self, past: &Past<'_>, cube: usize, current: &Words, sink: &mut impl Sink) {
         match self.load(past, cube) {
-            None => sink.update(self, &self.three, current, states),
+            None => sink.update(self, &self.three, current, &self.states(past, cube)),
             Some(Load { newer, oldest }) => {
                 let states = States { newer: &newer, older: Some(&oldest), oldest: None, is_carried: true };
                 sink.update(self, &self.carried, current, &states);
@@ -214,22 +217,21 @@ impl Coder {
         frame.copy_from_slice(past.newer);
         rest.clear();
         for (cube, current) in frame.iter_mut().enumerate() {
-            let states = self.states(&past, cube);
             if cube == PLAYER {
-                self.read(&self.three, &states, codes, reader, current)?;
+                self.read(&self.three, &self.states(&past, cube), codes, reader, current)?;
                 self.learn_player(&mut past, current);
-            } else if states.expect_change(&self.class, self.visible) {
-                self.read_cube(&past, cube, &states, codes, reader, current)?;
+            } else if self.expects_change(&past, cube) {
+                self.read_cube(&past, cube, codes, reader, current)?;
             } else {
                 rest.push(cube as u16);
             }
         }
         let mut next = 0;
         loop {
-            next += read_gap(codes, reader, (rest.len() - next) as u32)? as usize;
+            next += read_gap(codes, reader, (rest.len() - next) as u32)?.0 as usize;
             let Some(&cube) = rest.get(next) else { return Ok(()) };
             let cube = usize::from(cube);
-            self.read_cube(&past, cube, &self.states(&past, cube), codes, reader, &mut frame[cube])?;
+            self.read_cube(&past, cube, codes, reader, &mut frame[cube])?;
             next += 1;
         }
     }
@@ -238,13 +240,12 @@ impl Coder {
         &self,
         past: &Past<'_>,
         cube: usize,
-        states: &States<'_>,
         codes: &Codes,
         reader: &mut BitReader<'_>,
         current: &mut Words,
     ) -> Result<(), Box<dyn Error>> {
         match self.load(past, cube) {
-            None => self.read(&self.three, states, codes, reader, current),
+            None => self.read(&self.three, &self.states(past, cube), codes, reader, current),
             Some(Load { newer, oldest }) => {
                 let states = States { newer: &newer, older: Some(&oldest), oldest: None, is_carried: true };
                 self.read(&self.carried, &states, codes, reader, current)
@@ -282,7 +283,7 @@ impl Sink for Writing<'_, '_> {
     }
 
     fn gap(&mut self, gap: u32) {
-        let (bits, length) = gap_code(self.codes, gap);
+        let (bits, length) = gap_code(self.codes, gap, true);
         self.writer.append_bits(bits, length);
     }
 }
@@ -293,7 +294,7 @@ impl Sink for Tally {
     }
 
     fn gap(&mut self, gap: u32) {
-        Tally::gap(self, gap);
+        Tally::gap(self, gap, true);
     }
 }
 

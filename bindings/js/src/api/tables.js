@@ -19,6 +19,8 @@ const FETCH_MS_MAX = 5_000;
  */
 const SHIPPED = {
   generic: async () => Codes.generic(),
+  rigid: async () => new Codes((await import("../tables/rigid.js")).bytes()),
+  shooter: async () => new Codes((await import("../tables/shooter.js")).bytes()),
 };
 
 /** By address: a client that comes back has them already. @type {Map<string, Codes>} */

@@ -15,8 +15,8 @@ import { genericCodeBytes } from "./generic_codes.js";
 /** Groups of tables, in the order in which they are serialized; a code is at most `bitsMax` bits long. */
 const GROUPS = [
   { name: "residual", tables: 1, symbols: 18, bitsMax: 12 },
-  { name: "run", tables: 1, symbols: 17, bitsMax: 12 },
   { name: "mask", tables: 1, symbols: 6, bitsMax: 12 },
+  { name: "gap", tables: 1, symbols: 34, bitsMax: 12 },
   { name: "symbol", tables: 10, symbols: 71, bitsMax: 12 },
   { name: "head", tables: 60, symbols: 107, bitsMax: 11 },
   { name: "place", tables: 60, symbols: 105, bitsMax: 11 },
@@ -59,8 +59,8 @@ export class Codes {
     this.id = id;
     const groups = readGroups(lengths);
     this.residual = groups.residual[0];
-    this.run = groups.run[0];
     this.mask = groups.mask[0];
+    this.gap = groups.gap[0];
     this.symbol = groups.symbol;
     this.head = groups.head;
     this.place = groups.place;

@@ -90,9 +90,15 @@ class Named {
   }
 }
 
-/** Which baselines the updates of a snapshot use, one after the other. */
+/** Objects so many slots apart have one code each for the common baselines and for others. */
+const GAP_CLASSES = 17;
+
+/** Which objects the updates of a snapshot are of and which baselines they use, one after the other. */
 export class Baselines {
   constructor() {
+    /** How many slots lie between the object before and the next one, after `readGap`. */
+    this.gap = 0;
+    this.isCommon = false;
     this.common = new Named();
     this.named = new Named();
   }
@@ -107,12 +113,26 @@ export class Baselines {
   }
 
   /**
-   * Those of the next update.
+   * The gap before the next update, and whether that uses the common ones.
+   * @param {import("../wire/table.js").CodeTable} table
+   * @param {number} max
+   * @param {BitReader} reader
+   */
+  readGap(table, max, reader) {
+    const symbol = table.read(reader);
+    const bits = symbol % GAP_CLASSES;
+    this.gap = ((1 << bits) | reader.bits(bits)) - 1;
+    this.isCommon = symbol < GAP_CLASSES;
+    if (this.gap > max) throw new WireError("OutOfRange");
+  }
+
+  /**
+   * Those of the next update, after its gap.
    * @param {BitReader} reader
    * @returns {Readonly<Named>}
    */
   read(reader) {
-    if (reader.bool()) return known(this.common);
+    if (this.isCommon) return known(this.common);
     if (reader.bool()) return known(this.named);
     const hasOlder = reader.bool();
     const age = reader.bits(8);

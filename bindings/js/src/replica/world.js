@@ -14,7 +14,6 @@
 import { NO_SLOT, aliasOf, slotOf } from "../wire/alias.js";
 import { BitReader } from "../wire/bits.js";
 import { ByteReader } from "../wire/bytes.js";
-import { readRun } from "../wire/delta.js";
 import { WireError } from "../wire/error.js";
 import { Codes } from "./codes.js";
 import { REGIONS_MAX, REGION_SLOTS, placedDigest, worldHash } from "./digest.js";
@@ -326,7 +325,8 @@ export class World {
     let next = 0;
     for (let left = count; left > 0; left--) {
       if (next >= OBJECTS_MAX) throw new WireError("OutOfRange");
-      const slot = next + readRun(bits, this.codes.run, OBJECTS_MAX - 1 - next);
+      baselines.readGap(this.codes.gap, OBJECTS_MAX - 1 - next, bits);
+      const slot = next + baselines.gap;
       next = slot + 1;
       const { age, olderAge, line } = baselines.read(bits);
       const object = this.slots[slot];

@@ -7,7 +7,7 @@ use netloom_wire::Micros;
 use super::{Deliver, Received};
 use crate::frame::MessageFrame;
 use crate::limits::ASSEMBLIES_MAX;
-use crate::pool::BufferPool;
+use crate::pool::{BufferPool, Shared};
 use crate::validate::Rejection;
 
 /// A message whose parts have not all come by then is forgotten: long before its number comes round again.
@@ -15,7 +15,7 @@ const ASSEMBLY_LIFETIME: Micros = Micros::from_secs(2);
 
 #[derive(Debug)]
 struct Outgoing {
-    data: Vec<u8>,
+    data: Shared,
     id: u16,
     fragment: Option<(u16, u16)>,
     tag: Option<u64>,
@@ -67,17 +67,17 @@ impl UnreliableSender {
             for part in self.queue.drain(..) {
                 self.pending_bytes -= part.data.len();
                 part.tag.into_iter().for_each(&mut dropped);
-                pool.give(part.data);
+                pool.unshare(part.data);
             }
         }
         let id = self.next_id;
         self.next_id = self.next_id.wrapping_add(1);
         self.pending_bytes += message.len();
         if message.len() <= whole_max {
-            return self.queue.push_back(Outgoing { data: pool.copy_of(message), id, fragment: None, tag });
+            return self.queue.push_back(Outgoing { data: pool.share(message), id, fragment: None, tag });
         }
         for (fragment, data) in super::fragments(message) {
-            self.queue.push_back(Outgoing { data: pool.copy_of(data), id, fragment: Some(fragment), tag });
+            self.queue.push_back(Outgoing { data: pool.share(data), id, fragment: Some(fragment), tag });
         }
     }
 
@@ -91,13 +91,13 @@ impl UnreliableSender {
     pub fn handle_sent(&mut self, pool: &mut BufferPool) {
         if let Some(part) = self.queue.pop_front() {
             self.pending_bytes -= part.data.len();
-            pool.give(part.data);
+            pool.unshare(part.data);
         }
     }
 
     /// Gives all buffers back.
     pub fn release(&mut self, pool: &mut BufferPool) {
-        self.queue.drain(..).for_each(|part| pool.give(part.data));
+        self.queue.drain(..).for_each(|part| pool.unshare(part.data));
         self.pending_bytes = 0;
     }
 }

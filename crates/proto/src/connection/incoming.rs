@@ -380,7 +380,7 @@ impl Connection {
             return;
         }
         if self.probe.as_ref().is_none_or(|probe| probe.address() != from) {
-            self.probe = Some(PathProbe::new(now, from, context.entropy.bytes()));
+            self.probe = Some(Box::new(PathProbe::new(now, from, context.entropy.bytes())));
         }
         if let Some(probe) = &mut self.probe {
             probe.handle_received(bytes);

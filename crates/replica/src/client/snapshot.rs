@@ -19,8 +19,8 @@ pub fn tick(payload: &[u8], near: Option<Tick>) -> Result<Tick, ReadError> {
 
 /// Looks on while updates are read.
 pub trait Watch {
-    /// The next object is so many slots further.
-    fn gap(&mut self, gap: u32);
+    /// The next object is so many slots further, and its baselines are the common ones or not.
+    fn gap(&mut self, gap: u32, is_common: bool);
 
     /// An object was read.
     #[allow(clippy::too_many_arguments, reason = "what an encoder is told")]
@@ -39,7 +39,7 @@ pub trait Watch {
 /// Nobody looks.
 impl Watch for () {
     #[inline(always)]
-    fn gap(&mut self, _: u32) {}
+    fn gap(&mut self, _: u32, _: bool) {}
 
     #[inline(always)]
     fn update(
@@ -56,8 +56,8 @@ impl Watch for () {
 }
 
 impl Watch for Tally {
-    fn gap(&mut self, gap: u32) {
-        Tally::gap(self, gap);
+    fn gap(&mut self, gap: u32, is_common: bool) {
+        Tally::gap(self, gap, is_common);
     }
 
     fn update(
@@ -240,12 +240,12 @@ impl ReplicaClient {
         let mut words = [0; WORDS_MAX];
         for _ in 0..count {
             let slots_left = (VISIBLE_MAX as u32).checked_sub(next + 1).ok_or(ReadError::OutOfRange)?;
-            let gap = codec::read_gap(&self.codes, &mut reader, slots_left)?;
-            watch.gap(gap);
+            let (gap, is_common) = codec::read_gap(&self.codes, &mut reader, slots_left)?;
+            watch.gap(gap, is_common);
             let slot = next + gap;
             next = slot + 1;
             let slot = u16::try_from(slot).map_err(|_| ReadError::OutOfRange)?;
-            let (newer, older) = baselines.read(&mut reader)?;
+            let (newer, older) = baselines.read(is_common, &mut reader)?;
             let object = self.objects.get_mut(usize::from(slot)).and_then(|object| object.as_mut());
             let object = object.ok_or(SnapshotError::UnknownObject(slot))?;
             let class = self

@@ -195,10 +195,10 @@ impl Arc<i64> {
     /// How far a third baseline says that the object is turning off the arc by the present.
     #[inline(always)]
     pub fn bow(&self, newer: Quaternion<i64>, oldest: Quaternion<i64>, curve: &Curve) -> Quaternion<i64> {
-        let older: Quaternion<i64> = core::array::from_fn(|lane| newer[lane] - self.rise[lane]);
-        let is_far = sum(core::array::from_fn(|lane| older[lane] * oldest[lane])) < 0;
+        let older: Quaternion<i64> = core::array::from_fn(|lane| newer[lane].minus(self.rise[lane]));
+        let is_far = sum(core::array::from_fn(|lane| older[lane].times(oldest[lane]))) < 0;
         core::array::from_fn(|lane| {
-            let before = older[lane] - oldest[lane].negated_if(is_far);
+            let before = older[lane].minus(oldest[lane].negated_if(is_far));
             i64::from(curve.bow(self.rise[lane] as i32, before as i32))
         })
     }

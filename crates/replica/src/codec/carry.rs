@@ -51,7 +51,7 @@ pub struct Carrier {
 
 impl Carrier {
     /// From one state to another of objects of this class; `None` if it has no position and rotation, or if their words
-    /// are bits of singles.
+    /// are bits of singles or no rotation.
     ///
     /// # Panics
     /// If any words are fewer than the class has.
@@ -60,7 +60,8 @@ impl Carrier {
         let (position, rotation) = (transform.position?, transform.rotation?);
         let (unit, _) = (unit_of(rotation.quantized?), position.quantized?);
         let [[x, y, z, raw], [p, q, r, raw_now]] = [then, now].map(|words| *four(words, position.first));
-        if raw | raw_now != 0 {
+        let are_rotations = [then, now].iter().all(|words| is_rotation(four(words, rotation.first), unit));
+        if raw | raw_now != 0 || !are_rotations {
             return None;
         }
         let [before, after] = [then, now].map(|words| fine(*four(words, rotation.first), unit));
@@ -85,7 +86,11 @@ impl Carrier {
         carried[..words.len()].copy_from_slice(words);
         let [x, y, z, raw] = *four(words, self.position);
         let away = position::subtract([x, y, z], self.then);
-        if raw != 0 || away.iter().any(|&part| !(-DISTANCE_MAX..=DISTANCE_MAX).contains(&part)) {
+        let rotation = four(words, self.rotation);
+        if raw != 0
+            || !is_rotation(rotation, self.unit)
+            || away.iter().any(|&part| !(-DISTANCE_MAX..=DISTANCE_MAX).contains(&part))
+        {
             return;
         }
         let away = away.map(i64::from);
@@ -94,9 +99,9 @@ impl Carrier {
             let turned = sum.over_two_to(TURN_BITS) as i32;
             carried[usize::from(self.position) + axis] = self.now[axis].wrapping_add(turned);
         }
-        let rotation = product(self.turn, fine(*four(words, self.rotation), self.unit));
+        let turned = product(self.turn, fine(*rotation, self.unit));
         let at = usize::from(self.rotation);
-        carried[at..at + 4].copy_from_slice(&quantized(rotation, self.unit));
+        carried[at..at + 4].copy_from_slice(&quantized(turned, self.unit));
     }
 
     /// Whether it brings one state of an object about to where another one is: at least twice as near as it was.
@@ -113,11 +118,15 @@ impl Carrier {
     }
 }
 
+fn is_rotation(&[dropped, a, b, c]: &[i32; 4], unit: &Unit) -> bool {
+    unit.contains::<i64>(dropped, [a, b, c])
+}
+
 /// The quaternion of words in sixteenths of a step.
 fn fine(words: [i32; 4], unit: &Unit) -> [i64; 4] {
     let (steps, rest) = super::arc::whole::<i64>(words, unit);
     let mut fine = steps.map(|step| step * FINE);
-    fine[words[0] as usize & 3] = (rest.max(0) * FINE * FINE).isqrt();
+    fine[words[0] as usize & 3] = (rest.max(0) * FINE * FINE).root();
     fine
 }
 
@@ -137,7 +146,7 @@ fn product([x, y, z, w]: [i64; 4], [p, q, r, s]: [i64; 4]) -> [i64; 4] {
 /// The matrix of a quaternion of any length, in 2^-14.
 fn matrix([x, y, z, w]: [i64; 4]) -> [[i64; 3]; 3] {
     let square = (x * x + y * y + z * z + w * w).max(1);
-    let part = |product: i64| (((product << (TURN_BITS + 2)) + square).div_euclid(2 * square)) as i64;
+    let part = |product: i64| ((product << (TURN_BITS + 2)) + square).div_euclid(2 * square);
     let one = 1 << TURN_BITS;
     [
         [one - part(y * y + z * z), part(x * y - w * z), part(x * z + w * y)],
@@ -149,7 +158,7 @@ fn matrix([x, y, z, w]: [i64; 4]) -> [[i64; 3]; 3] {
 /// The words of a quaternion of any length.
 fn quantized(quaternion: [i64; 4], unit: &Unit) -> [i32; 4] {
     let quaternion = quaternion.map(|part| part.over_two_to(PRODUCT_BITS));
-    let length = quaternion.iter().map(|part| part * part).sum::<i64>().isqrt().max(1);
+    let length = quaternion.iter().map(|part| part * part).sum::<i64>().root().max(1);
     let mut dropped = 0;
     for place in 1..4 {
         if quaternion[place].abs() > quaternion[dropped].abs() {
@@ -165,4 +174,104 @@ fn quantized(quaternion: [i64; 4], unit: &Unit) -> [i32; 4] {
         *word = unit.word_of(scaled, length << LENGTH_BITS);
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Codes, Pair, States};
+    use super::*;
+    use netloom_wire::quantize::{QuantizeCounters, Rotation};
+    use netloom_wire::schema::{FieldKind, Schema, SyncFlags};
+    use netloom_wire::{BitReader, Profile};
+
+    fn class(profile: Profile) -> Class {
+        let schema = Schema::builder("thing")
+            .field("position", FieldKind::Position(Profile::High), SyncFlags::PUBLIC_SYNC, 9)
+            .field("rotation", FieldKind::Rotation(profile), SyncFlags::PUBLIC_SYNC, 8);
+        Class::new(schema.build().unwrap()).unwrap()
+    }
+
+    /// Something at a place, turned by so many degrees about z.
+    fn state(profile: Profile, [x, y, z]: [i32; 3], degrees: f64) -> [i32; 8] {
+        let (sine, cosine) = (degrees / 2.0).to_radians().sin_cos();
+        let quaternion = [0.0, 0.0, sine as f32, cosine as f32];
+        let rotation = profile.quantize_rotation(quaternion, &mut QuantizeCounters::default());
+        let Rotation::SmallestThree { largest, steps: [a, b, c] } = rotation else {
+            unreachable!("quantized")
+        };
+        [x, y, z, 0, largest.into(), a.into(), b.into(), c.into()]
+    }
+
+    #[test]
+    fn a_load_goes_where_its_carrier_goes_and_turns_with_it() {
+        for (profile, places_off, steps_off) in [(Profile::Standard, 3, 2), (Profile::High, 1, 24)] {
+            let class = class(profile);
+            let then = state(profile, [1_000, 2_000, 0], 0.0);
+            let now = state(profile, [1_500, 1_900, 40], 90.0);
+            let carrier = Carrier::new(&class, &then, &now).unwrap();
+            let mut carried = [0; 8];
+            carrier.carry(&state(profile, [1_400, 2_100, 7], 30.0), &mut carried);
+            let expected = state(profile, [1_400, 2_300, 47], 120.0);
+            for (word, (got, want)) in carried.iter().zip(expected).enumerate() {
+                let off = if word < 4 { places_off } else { steps_off };
+                assert!((got - want).abs() <= off, "{carried:?}, not {expected:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_carrier_explains_what_went_with_it_and_nothing_else() {
+        let profile = Profile::Standard;
+        let class = class(profile);
+        let then = state(profile, [0, 0, 0], 0.0);
+        let carrier = Carrier::new(&class, &then, &state(profile, [300, 0, 0], 20.0)).unwrap();
+        let (load, mut gone, mut scratch) = (state(profile, [500, 0, 0], 0.0), [0; 8], [0; 8]);
+        carrier.carry(&load, &mut gone);
+        gone[1] += 9;
+        assert!(carrier.explains(&load, &gone, &mut scratch));
+        assert!(!carrier.explains(&load, &load, &mut scratch), "it stayed where it was");
+        let far = state(profile, [i32::MIN, i32::MAX, 0], 0.0);
+        carrier.carry(&far, &mut scratch);
+        assert_eq!(scratch, far, "nothing is carried from the end of the world");
+    }
+
+    #[test]
+    fn words_that_are_singles_are_carried_nowhere() {
+        let raw = [0, 0, 0, 1, 3, 0, 0, 0];
+        assert!(Carrier::new(&class(Profile::Standard), &raw, &raw).is_none());
+        assert!(Carrier::new(&class(Profile::None), &[0; 8], &[0; 8]).is_none());
+    }
+
+    #[test]
+    fn a_load_takes_few_bits_where_its_own_past_would_take_many() {
+        let profile = Profile::Standard;
+        let class = class(profile);
+        let codes = Codes::generic();
+        // The carrier turns faster and faster.
+        let carrier = |tick: i32| state(profile, [tick * 20, 0, 0], f64::from(tick * tick));
+        let mut load = [0; 8];
+        let start = state(profile, [900, 300, 50], 0.0);
+        let mut at = |tick: i32| {
+            Carrier::new(&class, &carrier(0), &carrier(tick)).unwrap().carry(&start, &mut load);
+            load
+        };
+        let [older, newer, current] = [2, 6, 10].map(&mut at);
+        let brought = |then: i32, words: &[i32; 8]| {
+            let mut carried = [0; 8];
+            Carrier::new(&class, &carrier(then), &carrier(10)).unwrap().carry(words, &mut carried);
+            carried
+        };
+        let (brought_newer, brought_older) = (brought(6, &newer), brought(2, &older));
+        let pair = Pair::new(4, Some(8));
+        let alone = States { newer: &newer, older: Some(&older), oldest: None, is_carried: false };
+        let loaded =
+            States { newer: &brought_newer, older: Some(&brought_older), oldest: None, is_carried: true };
+        let code = |states: &States<'_>| pair.encode_small_from(&class, 3, &current, states, None, &codes);
+        let carried = code(&loaded).expect("a small difference");
+        assert!(code(&alone).is_none_or(|alone| alone.length() > carried.length() + 10));
+        let (bytes, mut words) = (carried.bits().to_le_bytes(), [0; 8]);
+        let mut reader = BitReader::with_bit_len(&bytes, carried.length() as usize).unwrap();
+        pair.decode_from(&class, 3, &loaded, &codes, &mut reader, &mut words, &mut |_, _| {}).unwrap();
+        assert_eq!(words, current);
+    }
 }

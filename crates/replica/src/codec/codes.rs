@@ -18,8 +18,8 @@ pub use file::{NAME_BYTES_MAX, TABLE_BYTES_MAX, TableError};
 pub use shipped::SHIPPED;
 
 use netloom_wire::delta::run::RUN_MAX;
-use netloom_wire::delta::{MASK_SYMBOLS, RESIDUAL_SYMBOLS, RUN_SYMBOLS, run};
-use netloom_wire::entropy::{CODE_BITS_MAX, CodeTable, TableSet};
+use netloom_wire::delta::{MASK_SYMBOLS, RESIDUAL_SYMBOLS, RUN_SYMBOLS};
+use netloom_wire::entropy::{CODE_BITS_MAX, CodeTable};
 use netloom_wire::{BitReader, ReadError};
 
 use super::chain::{CHAIN_STRIDE, CHAIN_TABLES, HEAD_SYMBOLS, NUMBER_SYMBOLS};
@@ -52,7 +52,6 @@ impl Group {
 
 /// The tables of the wire, which are no [`Prefixes`] but the first of them.
 const RESIDUAL: Group = wire_group("residual", "how far other fields changed", RESIDUAL_SYMBOLS);
-const RUN: Group = wire_group("run", "slots to the next object", RUN_SYMBOLS);
 const MASK: Group = wire_group("mask", "which other fields changed", MASK_SYMBOLS);
 
 const fn wire_group(name: &'static str, about: &'static str, symbols: usize) -> Group {
@@ -64,7 +63,7 @@ const fn wire_group(name: &'static str, about: &'static str, symbols: usize) -> 
 macro_rules! families {
     ($($name:ident: $tables:expr, $symbols:expr, $bits:literal, $stride:expr, $about:literal;)*) => {
         /// All groups, in the order in which they are serialized.
-        pub const GROUPS: &[Group] = &[RESIDUAL, RUN, MASK, $(Group {
+        pub const GROUPS: &[Group] = &[RESIDUAL, MASK, $(Group {
             name: stringify!($name),
             about: $about,
             tables: $tables,
@@ -97,6 +96,7 @@ macro_rules! families {
 }
 
 families! {
+    gap: GAP_TABLES, GAP_SYMBOLS, 12, 64, "slots to the next object, and whether it has the common baselines";
     symbol: SYMBOL_TABLES, SYMBOLS, 12, SYMBOL_STRIDE, "what changed, by what the object did between its baselines";
     head: CHAIN_TABLES, HEAD_SYMBOLS, 11, CHAIN_STRIDE, "the first number of a position in its usual form, by the expected size";
     place: CHAIN_TABLES, NUMBER_SYMBOLS, 11, CHAIN_STRIDE, "other numbers of positions, by the expected size";
@@ -128,9 +128,9 @@ pub(super) fn tables() -> impl Iterator<Item = (&'static Group, usize, usize)> {
 #[derive(Clone, Debug)]
 pub struct Codes {
     families: Families,
-    gap: Prefixes<1, 32, { 1 << CODE_BITS_MAX }>,
-    /// Words and masks of fields beside the transform, and runs.
-    wire: TableSet,
+    /// Of words and masks of fields beside the transform.
+    residual: CodeTable,
+    mask: CodeTable,
     /// Of all codes, in order.
     lengths: Box<[u8]>,
     name: Box<str>,
@@ -149,12 +149,11 @@ impl Codes {
 
     fn build(name: &str, lengths: &[u8], is_numbered: bool) -> Result<Codes, TableError> {
         let mut tables = Tables { lengths, next: 0, is_numbered };
-        let [residual, run, mask] = [tables.rows(&RESIDUAL)?, tables.rows(&RUN)?, tables.rows(&MASK)?];
-        let wire = TableSet::from_lengths(residual, run, mask).expect("checked to be complete");
-        let gap = Tables { next: RESIDUAL.codes(), ..tables }.family()?;
+        let [residual, mask] = [tables.rows(&RESIDUAL)?, tables.rows(&MASK)?]
+            .map(|lengths| CodeTable::from_lengths(lengths).expect("checked to be complete"));
         let families = Families::new(&mut tables)?;
         let id = file::id_of(lengths);
-        Ok(Codes { families, gap, wire, lengths: lengths.into(), name: name.into(), id })
+        Ok(Codes { families, residual, mask, lengths: lengths.into(), name: name.into(), id })
     }
 
     /// The same, but the bits of each code are the place of its symbol in the list of all, plus one: what is written
@@ -179,11 +178,11 @@ impl Codes {
     }
 
     pub(super) fn mask(&self) -> &CodeTable {
-        &self.wire.mask
+        &self.mask
     }
 
     pub(super) fn word(&self) -> &CodeTable {
-        &self.wire.residual
+        &self.residual
     }
 }
 
@@ -240,31 +239,43 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// The bits of the distance to the next object of a snapshot, and their number: at most 28. `gap` is at most
-/// [`RUN_MAX`].
+/// The most bits of a gap.
+pub const GAP_BITS_MAX: u32 = CODE_BITS_MAX + u16::BITS;
+
+/// The bits of the distance to the next object of a snapshot, and of whether it has the common baselines; and their
+/// number. One code says both, because nearly all objects have them. `gap` is at most [`RUN_MAX`].
 #[inline]
-pub fn gap_code(codes: &Codes, gap: u32) -> (u64, u32) {
+pub fn gap_code(codes: &Codes, gap: u32, is_common: bool) -> (u64, u32) {
     let mut run = ShortRun::default();
-    put_gap(codes, gap, &mut run);
+    put_gap(codes, gap, is_common, &mut run);
     (run.bits, run.length)
 }
 
 #[inline]
-pub(super) fn put_gap(codes: &Codes, gap: u32, run: &mut impl Run) {
+pub(super) fn put_gap(codes: &Codes, gap: u32, is_common: bool, run: &mut impl Run) {
     debug_assert!(gap <= RUN_MAX, "slots are 16 bits");
     let number = gap + 1;
     let class = number.ilog2();
-    run.put_code(codes.gap.code(0, class as usize));
+    let symbol = class as usize + if is_common { 0 } else { RUN_SYMBOLS };
+    run.put_code(codes.gap().code(0, symbol));
     run.put(u64::from(number & ((1 << class) - 1)), class);
 }
 
-/// Reads a distance of at most `max`.
+/// Reads a distance of at most `max`, and whether the object has the common baselines.
 #[inline]
-pub fn read_gap(codes: &Codes, reader: &mut BitReader<'_>, max: u32) -> Result<u32, ReadError> {
-    run::read_run(max, &codes.wire.run, reader)
+pub fn read_gap(codes: &Codes, reader: &mut BitReader<'_>, max: u32) -> Result<(u32, bool), ReadError> {
+    let (symbol, length) = codes.gap().symbol(0, reader.peek_bits(16));
+    reader.skip_bits(length as usize)?;
+    let is_common = symbol < RUN_SYMBOLS;
+    let class = (symbol % RUN_SYMBOLS) as u32;
+    let gap = (1 << class | reader.read_bits(class)? as u32) - 1;
+    if gap > max.min(RUN_MAX) { Err(ReadError::OutOfRange) } else { Ok((gap, is_common)) }
 }
 
-const _: () = assert!(RUN_SYMBOLS <= 32);
+/// Gaps to objects with the common baselines, then to others.
+const GAP_SYMBOLS: usize = 2 * RUN_SYMBOLS;
+const GAP_TABLES: usize = 1;
+
 const _: () = assert!(CODES < u16::MAX as usize, "the bits of a numbered code are the place of its symbol");
 
 #[cfg(test)]

@@ -230,11 +230,10 @@ impl Known<'_> {
         let kind = if self.is_carried { Kind::Carried } else { Kind::Newer };
         let line = match traced.bow {
             Some(bow) => {
-                let sum = |numbers: [i64; 3]| numbers.into_iter().map(i64::abs).sum::<i64>();
-                let bow = steps(bow, dropped, false);
+                let sum = |numbers: [i64; 3]| numbers.into_iter().map(Number::size).fold(0, i64::plus);
                 let way = subtract(compared.predicted, compared.newer);
-                let bent = unit.word(sum(bow));
-                Expected::new(Kind::Curve, ((3 * bent + 2 * sum(way)) >> 2) as i32)
+                let bent = unit.word(sum(steps(bow, dropped, false)));
+                Expected::new(Kind::Curve, (bent.times(3).plus(sum(way).times(2)) >> 2) as i32)
             }
             None => Expected::new(Kind::Line, size),
         };

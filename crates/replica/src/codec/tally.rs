@@ -10,8 +10,8 @@
 //!
 //! **Smoothing.** A recording is a sample, and next week's match is another one. What was not seen must be possible, and
 //! what was seen a little must not be taken for the rule, so each table begins as if the symbols of the tables
-//! before had been seen, in their proportions: [`PRIOR_COUNT`] times, and for every [`PRIOR_SHARE`] symbols of the recording
-//! once more. A context that never occurred keeps its codes as they are.
+//! before had been seen, in their proportions: [`PRIOR_COUNT`] times, and as often as the [`Blend`] says. A context that
+//! never occurred keeps its codes as they are.
 
 use core::cell::RefCell;
 
@@ -27,8 +27,24 @@ use crate::class::Class;
 
 /// How many symbols a table is taken to have seen before the recording.
 const PRIOR_COUNT: u64 = 128;
-/// For so many symbols of the recording, one more is taken to have been as before.
-const PRIOR_SHARE: u64 = 16;
+
+/// The unit of the parts of a [`Blend`].
+pub const BLEND_UNIT: u32 = 64;
+
+/// What tables are made from besides what was counted, in 64ths of that.
+#[derive(Clone, Debug)]
+pub struct Blend<'a> {
+    /// As if so much had been as the tables before expect it.
+    pub prior: u32,
+    /// As if so much of each of these had been counted, too.
+    pub others: Vec<(&'a Tally, u32)>,
+}
+
+impl Default for Blend<'_> {
+    fn default() -> Self {
+        Blend { prior: BLEND_UNIT / 8, others: Vec::new() }
+    }
+}
 
 /// More than the fields of any object take.
 const SCRATCH_BYTES: usize = 1 << 16;
@@ -131,10 +147,11 @@ impl Tally {
         self.updates += 1;
     }
 
-    /// Counts a distance to the next object of a snapshot: see [`gap_code`](super::gap_code).
-    pub fn gap(&mut self, gap: u32) {
+    /// Counts a distance to the next object of a snapshot, and whether that has the common baselines: see
+    /// [`gap_code`](super::gap_code).
+    pub fn gap(&mut self, gap: u32, is_common: bool) {
         let mut trace = Trace::default();
-        put_gap(&self.numbered, gap, &mut trace);
+        put_gap(&self.numbered, gap, is_common, &mut trace);
         self.count(trace);
     }
 
@@ -176,16 +193,32 @@ impl Tally {
 
     /// The tables that say in the fewest bits what was counted, smoothed as the module tells. The same counts give the
     /// same tables.
-    pub fn train(&self, name: &str) -> Result<Codes, TableError> {
+    pub fn train(&self, name: &str, blend: &Blend<'_>) -> Result<Codes, TableError> {
+        let counts = self.blended(&blend.others);
         let mut lengths = Vec::with_capacity(CODES);
         for (group, _, first) in tables() {
             let place = first..first + group.symbols;
-            let weights = smoothed(&self.counts[place.clone()], &self.prior.lengths()[place]);
+            let weights = smoothed(&counts[place.clone()], &self.prior.lengths()[place], blend.prior);
             lengths.extend(
                 lengths_for(&weights, group.bits_max).expect("groups have as many symbols as codes can have"),
             );
         }
         Codes::from_lengths(name, &lengths)
+    }
+
+    /// The counts, and parts of others: the symbols of each are scaled to as many as this one has.
+    fn blended(&self, others: &[(&Tally, u32)]) -> Vec<u64> {
+        let own: u64 = self.counts.iter().sum();
+        let mut counts = self.counts.clone();
+        for (other, part) in others {
+            let all = other.counts.iter().sum::<u64>().max(1);
+            let scale = u128::from(own) * u128::from(*part);
+            let unit = u128::from(all) * u128::from(BLEND_UNIT);
+            for (count, &more) in counts.iter_mut().zip(&other.counts) {
+                *count += (u128::from(more) * scale / unit) as u64;
+            }
+        }
+        counts
     }
 
     fn symbol_bits(&self, codes: &Codes) -> u64 {
@@ -229,9 +262,9 @@ fn bits_of(counts: &[u64], lengths: &[u8]) -> u64 {
 
 /// Weights of symbols that were counted so, where the codes before had these lengths. A code of n bits says that one in
 /// 2^n symbols was this one.
-fn smoothed(counts: &[u64], lengths: &[u8]) -> Vec<u64> {
+fn smoothed(counts: &[u64], lengths: &[u8], prior_part: u32) -> Vec<u64> {
     let seen: u64 = counts.iter().sum();
-    let prior = PRIOR_COUNT + seen / PRIOR_SHARE;
+    let prior = PRIOR_COUNT + seen * u64::from(prior_part) / u64::from(BLEND_UNIT);
     let weight = |(&count, &bits): (&u64, &u8)| {
         let before = prior << (CODE_BITS_MAX - u32::from(bits));
         (count << CODE_BITS_MAX).saturating_add(before)

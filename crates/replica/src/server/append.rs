@@ -4,7 +4,7 @@
 //! the cache, each behind the distance to the slot before it:
 //!
 //! ```text
-//!   gap │ mark of the common baselines │ code from their row      most: one lookup, one store of eight bytes
+//!   gap, with the common baselines │ code from their row          most: one lookup, one store of eight bytes
 //!   gap │ mark of other baselines │ code from another row
 //! ```
 
@@ -17,46 +17,39 @@ use super::page::place;
 use super::peer::Peer;
 use super::priority::Cadence;
 use super::runs::{RunKey, Runs};
+use super::sheets::{SheetKey, Sheets};
 use super::tally::Tally;
 use super::wanted::{Found, Key};
 use crate::bits::ones;
-use crate::codec::{Codes, SmallCode, gap_code};
+use crate::codec::{Codes, GAP_BITS_MAX, SmallCode, gap_code};
 use crate::snapshot::{Ages, Baselines, Feedback, Flags};
 
 /// Gaps whose code is at hand.
 const GAPS_KEPT: usize = 128;
 
-/// The codes of the gaps that are most frequent, each with the mark of the common baselines behind it.
+/// The codes of the gaps that are most frequent, to objects with the common baselines.
 #[derive(Debug)]
 pub(super) struct Gaps([(u32, u32); GAPS_KEPT]);
 
 impl Gaps {
     pub fn new(codes: &Codes) -> Gaps {
         let narrow = |(bits, length): (u64, u32)| (bits as u32, length);
-        Gaps(std::array::from_fn(|gap| narrow(marked(gap_code(codes, gap as u32), Baselines::COMMON))))
+        Gaps(std::array::from_fn(|gap| narrow(gap_code(codes, gap as u32, true))))
     }
 
-    /// The code of a gap and the mark, if it is at hand.
+    /// The code of a gap, if it is at hand.
     #[inline]
     fn with_common(&self, gap: u32) -> Option<(u64, u32)> {
         self.0.get(gap as usize).map(|&(bits, length)| (bits.into(), length))
     }
-
-    /// The code of a gap without a mark.
-    #[inline]
-    fn alone(&self, gap: u32, codes: &Codes) -> (u64, u32) {
-        let (mark, mark_length) = Baselines::COMMON;
-        match self.with_common(gap) {
-            Some((bits, length)) => (bits & !(mark << (length - mark_length)), length - mark_length),
-            None => gap_code(codes, gap),
-        }
-    }
 }
 
-/// A gap, then a mark.
+/// A gap, then the mark of its baselines if they are not the common ones.
 #[inline]
-fn marked(gap: (u64, u32), mark: (u64, u32)) -> (u64, u32) {
-    (gap.0 | mark.0 << gap.1, gap.1 + mark.1)
+fn marked(codes: &Codes, gap: u32, mark: Option<(u64, u32)>) -> (u64, u32) {
+    let (bits, length) = gap_code(codes, gap, mark.is_none());
+    let (mark, mark_length) = mark.unwrap_or_default();
+    (bits | mark << length, length + mark_length)
 }
 
 /// One of those who write snapshots: makes codes that only one peer needs, and counts.
@@ -68,6 +61,7 @@ pub(super) struct Scribe {
     /// The rows that the pairs of one peer were found to have.
     rows: Found,
     runs: Runs,
+    sheets: Sheets,
 }
 
 impl Scribe {
@@ -78,6 +72,7 @@ impl Scribe {
             tally: Tally::new(classes),
             rows: Found::default(),
             runs: Runs::default(),
+            sheets: Sheets::default(),
         }
     }
 }
@@ -206,18 +201,51 @@ impl Appending<'_> {
         out: &mut [u8],
     ) -> (usize, usize) {
         let tick = self.present.tick;
-        let expected: u32 = peer.held.pages.chosen().map(|(_, page)| page.chosen.count_ones()).sum();
-        let count_bytes = varint::len(expected.into());
-        let Some(room) = out.get_mut(count_bytes..) else { return (0, 0) };
-        let mut writer = BitWriter::new(room);
-        let key = Key {
+        let baselines = Key {
             newer_age: common.0 as u8,
             older_age: common.1.unwrap_or(0) as u8,
             audience: Audience::Public,
         };
+        let is_common = peer.held.common.ages(tick) == Some((baselines.newer_age, baselines.older_age));
+        let key = SheetKey { tick, baselines };
+        let may_share = is_common && scribe.tally.stake() == 0;
+        if may_share
+            && let Some(sheet) = scribe.sheets.find(key, &peer.held.pages)
+            && let Some(room) = out.get_mut(..sheet.bytes().len())
+        {
+            room.copy_from_slice(sheet.bytes());
+            for &(at, slots) in sheet.slots() {
+                peer.handle_written(at as usize, slots, self.cadence);
+            }
+            peer.outlook.experience.learn(tick, sheet.bits, sheet.count);
+            return (room.len(), sheet.count);
+        }
+        let is_shared = may_share && scribe.sheets.begin(key, &peer.held.pages);
+        let (bytes, count, bits) = self.put_updates(peer, scribe, baselines, is_common, out);
+        peer.outlook.experience.learn(tick, bits, count);
+        // Nothing that was chosen is left: whoever else is told all of it is told just that.
+        if is_shared && peer.held.pages.chosen().next().is_none() {
+            scribe.sheets.keep(key, &out[..bytes], count, bits);
+        }
+        (bytes, count)
+    }
+
+    /// Puts updates together until the room or the list ends: the bytes, how many there are, and the bits of all of them.
+    fn put_updates(
+        &self,
+        peer: &mut Peer,
+        scribe: &mut Scribe,
+        key: Key,
+        is_common: bool,
+        out: &mut [u8],
+    ) -> (usize, usize, usize) {
+        let tick = self.present.tick;
+        let expected: u32 = peer.held.pages.chosen().map(|(_, page)| page.chosen.count_ones()).sum();
+        let count_bytes = varint::len(expected.into());
+        let Some(room) = out.get_mut(count_bytes..) else { return (0, 0, 0) };
+        let mut writer = BitWriter::new(room);
         let row = self.cache.find(key).map_or(&[][..], |row| self.cache.codes(row));
-        let is_common = peer.held.common.ages(tick) == Some((key.newer_age, key.older_age));
-        let mut baselines = Baselines::new(Some(common));
+        let mut baselines = Baselines::new(Some(key.ages()));
         scribe.rows.begin(peer.held.kinds());
         scribe.runs.reserve(peer.held.pages.len());
         let stake = scribe.tally.stake();
@@ -271,10 +299,10 @@ impl Appending<'_> {
             count += written.count_ones() as usize;
             peer.handle_written(at, written, self.cadence);
         }
-        peer.outlook.experience.learn(tick, writer.bit_len(), count);
+        let bits = writer.bit_len();
         let bytes = writer.finish().unwrap_or(0);
         if count == 0 {
-            return (0, 0);
+            return (0, 0, bits);
         }
         // Counted when less fits than was expected, and then perhaps shorter.
         let length = varint::len(count as u64);
@@ -282,7 +310,7 @@ impl Appending<'_> {
             out.copy_within(count_bytes..count_bytes + bytes, length);
         }
         let written = varint::write(count as u64, out).unwrap_or(0);
-        (written + bytes, count)
+        (written + bytes, count, bits)
     }
 
     /// Counts an update of a snapshot that is taken apart, or else nothing.
@@ -365,12 +393,12 @@ impl Appending<'_> {
         let (at, bit) = place(slot);
         let page = &peer.held.pages[at];
         let kind = ((page.uniform | page.special) & bit == 0).then(|| peer.held.pages.kind(slot));
-        let gap = self.gaps.alone(gap, self.present.codes);
+        let codes = self.present.codes;
         if let Some(row) = kind.and_then(|kind| scribe.rows.get(kind)) {
             let entry = self.cache.codes(row).get(object).copied().unwrap_or(0);
             let length = (entry >> SmallCode::BITS_MAX) as u32;
             let mut after = *baselines;
-            let (prefix, prefix_length) = marked(gap, after.mark(self.cache.ages(row)));
+            let (prefix, prefix_length) = marked(codes, gap, after.mark(self.cache.ages(row)));
             if length.wrapping_sub(1) < SmallCode::BITS_MAX - prefix_length {
                 let bits = SmallCode(entry).bits() << prefix_length | prefix;
                 if !writer.try_append(bits, prefix_length + length) {
@@ -401,10 +429,10 @@ impl Appending<'_> {
             Code::Short(_, length) => length as usize,
             Code::Long(_, length) => length,
         };
-        if writer.remaining_bits() < (gap.1 + Baselines::MARK_BITS_MAX) as usize + length {
+        if writer.remaining_bits() < (GAP_BITS_MAX + Baselines::MARK_BITS_MAX) as usize + length {
             return Outcome::Full;
         }
-        let (prefix, prefix_length) = marked(gap, baselines.mark(key.ages()));
+        let (prefix, prefix_length) = marked(codes, gap, baselines.mark(key.ages()));
         writer.append_bits(prefix, prefix_length);
         match code {
             Code::Short(bits, length) => writer.append_bits(bits, length),

@@ -65,6 +65,13 @@ pub(super) struct Pages {
 
 impl Page {
     const EMPTY: Page = Page { known: 0, dirty: 0, uniform: 0, own: 0, stray: 0, special: 0, chosen: 0 };
+
+    /// What is chosen, if what is said of it depends on nothing but the common baselines.
+    #[inline]
+    pub fn common_chosen(&self) -> Option<u64> {
+        let common = self.uniform & self.own & !self.special;
+        (self.chosen & !common == 0).then_some(self.chosen)
+    }
 }
 
 /// The page of a slot, and its bit there.

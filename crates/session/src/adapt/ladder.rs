@@ -34,7 +34,12 @@ impl Threshold {
         Threshold { worse, better: worse.saturating_mul(recover_percent.into()) / 100 }
     }
 
-    pub fn is_exceeded(&self, value: u64) -> bool {
+    /// Above this it is exceeded.
+    pub fn worse(&self) -> u64 {
+        self.worse
+    }
+
+    fn is_exceeded(&self, value: u64) -> bool {
         value > self.worse
     }
 }

@@ -18,33 +18,18 @@ use netloom_replica::SettingError;
 const PART_BITS: u32 = 6;
 
 /// The seat of a player.
+///
+/// In this order in memory: what is looked at for every snapshot comes first and lies together.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Seat {
-    pub name: Box<str>,
-    pub is_spectator: bool,
     /// The connection; `None` while it is lost.
     pub peer: Option<PeerId>,
     pub replica: ReplicaPeer,
-    /// What the replication was told of the player last.
-    pub config: PeerConfig,
-    /// What the player looks from: an object, or nothing in particular.
-    pub follows: Option<ObjectIndex>,
-    pub viewpoint: [f32; 3],
-    pub team: Option<TeamId>,
-    /// How far behind the player's view is, as the client says.
-    pub view_delay: Micros,
-    /// What the player gets, by how the connection is, and whether it can be kept.
-    pub adapt: Adapt,
-    pub health: Health,
     /// Parts of a snapshot that are due, in percent: one goes out at 100.
     pub due_percent: u32,
     pub is_due: bool,
-    /// Refused inputs, and lines of chat.
-    pub suspicion: Suspicion,
-    pub chat: ActionRate,
-    pub inputs: ActionRate,
-    /// The newest tick of which the client is known to have a snapshot.
-    pub acked: Option<Tick>,
+    pub is_spectator: bool,
     /// Whether the client said that it is ready for snapshots: one that comes before the welcome would be acknowledged by
     /// the connection and never read.
     pub is_viewing: bool,
@@ -53,8 +38,26 @@ pub(crate) struct Seat {
     /// Whether the world is being told for the first time, and what packing saves of that.
     pub is_joining: bool,
     pub packed: Share,
+    /// The newest tick of which the client is known to have a snapshot.
+    pub acked: Option<Tick>,
+    /// What the player looks from: an object, or nothing in particular.
+    pub follows: Option<ObjectIndex>,
+    pub viewpoint: [f32; 3],
+    pub team: Option<TeamId>,
+    /// What the replication was told of the player last.
+    pub config: PeerConfig,
+    /// What the player gets, by how the connection is, and whether it can be kept.
+    pub adapt: Adapt,
+    pub health: Health,
+    /// How far behind the player's view is, as the client says.
+    pub view_delay: Micros,
+    /// Refused inputs, and lines of chat.
+    pub suspicion: Suspicion,
+    pub chat: ActionRate,
+    pub inputs: ActionRate,
     /// What the player may still call.
     pub account: CallAccount,
+    pub name: Box<str>,
 }
 
 impl Seat {

@@ -13,7 +13,11 @@ static GENERIC: LazyLock<Codes> = LazyLock::new(|| {
 });
 
 /// The names of the tables that come with Netloom, and their files.
-pub const SHIPPED: &[(&str, &[u8])] = &[("generic", include_bytes!("../../../tables/generic.table"))];
+pub const SHIPPED: &[(&str, &[u8])] = &[
+    ("generic", include_bytes!("../../../tables/generic.table")),
+    ("rigid", include_bytes!("../../../tables/rigid.table")),
+    ("shooter", include_bytes!("../../../tables/shooter.table")),
+];
 
 impl Codes {
     /// The tables that every implementation holds.

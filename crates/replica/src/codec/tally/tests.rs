@@ -50,7 +50,7 @@ proptest! {
         let tally = tallied(&scenes, &generic);
         prop_assert_eq!(tally.bits(&generic), bits(&scenes, &generic));
         prop_assert_eq!(tally.updates(), scenes.len() as u64);
-        let trained = tally.train("trained").unwrap();
+        let trained = tally.train("trained", &Blend::default()).unwrap();
         prop_assert_eq!(tallied(&scenes, &trained).bits(&trained), bits(&scenes, &trained));
     }
 
@@ -58,8 +58,8 @@ proptest! {
     fn gaps_are_counted_as_they_are_written(gaps in prop::collection::vec(0..=RUN_MAX, 0..20)) {
         let codes = Codes::generic();
         let mut tally = Tally::new(&codes);
-        gaps.iter().for_each(|&gap| tally.gap(gap));
-        let written: u32 = gaps.iter().map(|&gap| gap_code(&codes, gap).1).sum();
+        gaps.iter().for_each(|&gap| tally.gap(gap, true));
+        let written: u32 = gaps.iter().map(|&gap| gap_code(&codes, gap, true).1).sum();
         prop_assert_eq!(tally.bits(&codes), u64::from(written));
     }
 }
@@ -67,7 +67,7 @@ proptest! {
 #[test]
 fn without_a_recording_nothing_changes() {
     let generic = Codes::generic();
-    let trained = Tally::new(&generic).train("nothing").unwrap();
+    let trained = Tally::new(&generic).train("nothing", &Blend::default()).unwrap();
     assert_eq!(trained, generic);
     assert_eq!(trained.id(), generic.id(), "a name is no part of what it names");
     assert!(Tally::new(&generic).savings(&trained).is_empty());
@@ -77,10 +77,10 @@ fn without_a_recording_nothing_changes() {
 fn training_helps_what_it_saw_and_leaves_other_contexts_alone() {
     let generic = Codes::generic();
     let mut tally = Tally::new(&generic);
-    (0..10_000).for_each(|number| tally.gap(30 + number % 2));
-    let trained = tally.train("sparse").unwrap();
+    (0..10_000).for_each(|number| tally.gap(30 + number % 2, true));
+    let trained = tally.train("sparse", &Blend::default()).unwrap();
     let [saving] = tally.savings(&trained)[..] else { panic!("one table was needed") };
-    assert_eq!((saving.group.name, saving.symbols), ("run", 10_000));
+    assert_eq!((saving.group.name, saving.symbols), ("gap", 10_000));
     assert_eq!(saving.bits_before, tally.bits(&generic) - tally.plain_bits);
     assert!(saving.bits_after * 2 < saving.bits_before, "{saving:?}");
     assert_eq!(tally.bits(&generic) - tally.bits(&trained), saving.bits_before - saving.bits_after);
@@ -88,9 +88,9 @@ fn training_helps_what_it_saw_and_leaves_other_contexts_alone() {
         let place = first..first + group.symbols;
         trained.lengths()[place.clone()] != generic.lengths()[place]
     });
-    assert_eq!(differing.map(|(group, ..)| group.name).collect::<Vec<_>>(), ["run"]);
+    assert_eq!(differing.map(|(group, ..)| group.name).collect::<Vec<_>>(), ["gap"]);
     assert_eq!(
-        tally.train("sparse").unwrap().serialize(),
+        tally.train("sparse", &Blend::default()).unwrap().serialize(),
         trained.serialize(),
         "the same counts, the same bytes"
     );

@@ -83,7 +83,7 @@ fn bits_per_update(ages: (u32, Option<u32>), step: impl Fn(&mut Body, &mut Noise
             let mut buffer = [0; 32];
             let mut writer = BitWriter::new(&mut buffer);
             encode(&class, 3, current, newer, older, None, &(), &codes, &mut writer);
-            bits += writer.bit_len() as u32 + gap_code(&codes, (slot - next_slot) as u32).1;
+            bits += writer.bit_len() as u32 + gap_code(&codes, (slot - next_slot) as u32, true).1;
             next_slot = slot + 1;
             updates += 1;
         }

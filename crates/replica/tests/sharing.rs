@@ -1,0 +1,102 @@
+//! What a peer is told depends on what became of its own snapshots, never on who else is told the same.
+
+use netloom_replica::class::{Class, ClassId};
+use netloom_replica::codec::Codes;
+use netloom_replica::server::{PeerConfig, ReplicaPeer, ReplicaServer, ServerConfig};
+use netloom_replica::world::{OwnerId, Spawn, World, WorldConfig};
+use netloom_wire::schema::{FieldKind, SyncFlags, Value};
+use netloom_wire::{ObjectId, Profile, Schema};
+use proptest::prelude::*;
+
+const OBJECTS: u64 = 100;
+const TICKS: u32 = 24;
+const SNAPSHOT_BYTES_MAX: usize = 1_150;
+
+/// Whether the snapshots of each tick arrive; news of that comes two ticks later.
+type Fate = [bool; TICKS as usize];
+
+const ALL_ARRIVE: Fate = [true; TICKS as usize];
+
+fn server() -> ReplicaServer {
+    let public = SyncFlags::PUBLIC_SYNC;
+    let schema = Schema::builder("walker")
+        .field("position", FieldKind::Position(Profile::Standard), public, 255)
+        .field("rotation", FieldKind::Rotation(Profile::Standard), public, 255)
+        .field("name", FieldKind::Text { bytes_max: 40 }, public, 1)
+        .build()
+        .unwrap();
+    let mut world = World::new(vec![Class::new(schema).unwrap()], WorldConfig::default()).unwrap();
+    for id in 0..OBJECTS {
+        world.spawn(Spawn::new(ObjectId(id), ClassId(0))).unwrap();
+    }
+    ReplicaServer::new(world, Codes::generic(), ServerConfig::default()).unwrap()
+}
+
+/// Most walk, every fifth stands still now and then, and some have names that make their codes long.
+fn move_on(world: &mut World, tick: u32) {
+    for id in 0..OBJECTS {
+        let index = world.find(ObjectId(id)).unwrap();
+        if id.is_multiple_of(5) && tick.is_multiple_of(3) {
+            continue;
+        }
+        let place = f64::from(tick) * (0.05 + id as f64 / 300.0);
+        world.set_position(index, [place, id as f64, -place]).unwrap();
+        if id % 32 == 7 {
+            let name = format!("{tick} is more than what fits into one word");
+            world.set(index, 2, Value::Text(&name)).unwrap();
+        }
+    }
+}
+
+/// What each of some peers is told.
+fn told(fates: &[Fate]) -> Vec<Vec<Vec<u8>>> {
+    let mut server = server();
+    let owners = (0..).map(OwnerId);
+    let peers: Vec<ReplicaPeer> =
+        owners.take(fates.len()).map(|owner| server.add_peer(PeerConfig::new(owner))).collect();
+    let mut told = vec![Vec::new(); fates.len()];
+    let mut on_their_way: Vec<(u32, usize, u64)> = Vec::new();
+    for tick in 1..=TICKS {
+        on_their_way.retain(|&(sent, peer, number)| {
+            if sent + 2 <= tick {
+                server.handle_outcome(peers[peer], number, fates[peer][sent as usize - 1]);
+            }
+            sent + 2 > tick
+        });
+        move_on(server.world_mut(), tick);
+        server.begin_tick().unwrap();
+        peers.iter().for_each(|&peer| server.select(peer, 3 * SNAPSHOT_BYTES_MAX));
+        for (at, &peer) in peers.iter().enumerate() {
+            let mut out = [0; SNAPSHOT_BYTES_MAX];
+            for number in u64::from(tick) * 10.. {
+                let Some(length) = server.poll_snapshot(peer, number, &mut out) else { break };
+                told[at].push(out[..length].to_vec());
+                on_their_way.push((tick, at, number));
+            }
+        }
+    }
+    told
+}
+
+#[test]
+fn peers_with_the_same_fate_are_told_the_same_bytes() {
+    let told = told(&[ALL_ARRIVE; 5]);
+    assert!(told[0].len() >= TICKS as usize);
+    assert!(told.iter().all(|other| *other == told[0]));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// However many of them are alike for how long.
+    #[test]
+    fn in_company_a_peer_is_told_what_it_would_be_told_alone(
+        losses in prop::collection::vec((0..4usize, 0..TICKS as usize), 0..8),
+    ) {
+        let mut fates = [ALL_ARRIVE; 6];
+        losses.iter().for_each(|&(peer, tick)| fates[peer][tick] = false);
+        for (told, fate) in told(&fates).into_iter().zip(fates) {
+            prop_assert_eq!(&told, &self::told(&[fate])[0]);
+        }
+    }
+}
