@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn an_unknown_suite_is_refused_with_the_known_ones() {
-        let message = Arguments::try_parse_from(["netloom-bench", "cor"]).expect_err("refused").to_string();
+        let message = Arguments::try_parse_from(["netloom-bench", "cor"]).err().expect("refused").to_string();
         assert!(suites::SUITES.iter().all(|suite| message.contains(suite.name)), "{message}");
     }
 
