@@ -14,7 +14,7 @@
 //!
 //! **Guards.** A table that knows one kind of motion only is bad at every other, by ten percent and more, and a game
 //! changes. So a few seconds of all generators stand guard: wherever the tables would take 1.5 % more than those
-//! before, some of that scene is blended into what they are made from, until they do not. A tenth of the gain is the price.
+//! before, some of that scene is blended into what they are made from, until they do not.
 
 use std::path::Path;
 
