@@ -65,7 +65,11 @@ fn likeness(world: &World) -> Vec<String> {
             let values: Vec<_> = (0..fields.len()).map(|field| object.get(field)).collect();
             let parent = object.parent().and_then(|parent| world.object(parent)).map(|parent| parent.id().0);
             let (id, class, profile) = (object.id().0, object.class_id(), object.profile());
-            format!("{id} {class:?} {profile:?} {values:?} {parent:?} {:?} {:?}", object.origin(), object.owner())
+            format!(
+                "{id} {class:?} {profile:?} {values:?} {parent:?} {:?} {:?}",
+                object.origin(),
+                object.owner()
+            )
         })
         .collect();
     lines.sort();

@@ -23,8 +23,8 @@ pub(super) fn seeds() -> Vec<Seed> {
 /// Two objects that come, move, jump, are held and go.
 fn game() -> Vec<u8> {
     let mut world = World::new(classes::classes(), WorldConfig::default()).expect("a world");
-    let [ship, crate_of] =
-        [(1, 0), (2, 1)].map(|(id, class)| world.spawn(Spawn::new(ObjectId(id), ClassId(class))).expect("room"));
+    let [ship, crate_of] = [(1, 0), (2, 1)]
+        .map(|(id, class)| world.spawn(Spawn::new(ObjectId(id), ClassId(class))).expect("room"));
     let mut file = Vec::new();
     let mut recorder = Recorder::new(&mut file, "game", 20, &classes::classes()).expect("a header");
     for tick in 1..=8u32 {
