@@ -13,7 +13,7 @@
 //!
 //! A line `<!-- include common/chat.html -->` of a page stands for the file of that name in pages.
 //!
-//! Two fifths of the scripts are comments, for those who read the repository. Browsers get the same lines without them.
+//! Two fifths of the scripts are comments, for those who read the repository. Browsers get the lines that are left.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -122,9 +122,8 @@ fn with_includes(bytes: &[u8], file: &Path, pages: &Path) -> Vec<u8> {
     whole.into_bytes()
 }
 
-/// A script without its documentation, types and indentation. Every line stays, if only empty, so that a browser's messages name the
-/// lines of the repository. What looks like a comment in a template literal is text: an odd number of backticks in a line begins or
-/// ends one.
+/// A script without its documentation, types, indentation and empty lines. What looks like a comment in a template literal is text: an
+/// odd number of backticks in a line begins or ends one.
 fn without_comments(bytes: &[u8], file: &Path) -> Vec<u8> {
     let text = std::str::from_utf8(bytes).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let (mut is_template, mut is_comment) = (false, false);
@@ -136,11 +135,11 @@ fn without_comments(bytes: &[u8], file: &Path) -> Vec<u8> {
         if is_comment || (begins && ends != Some(false)) {
             is_comment = ends.is_none();
             assert_ne!(ends, Some(false), "{}: code behind a comment: {line}", file.display());
-        } else if is_template || !trimmed.starts_with("//") {
+        } else if is_template || !(trimmed.is_empty() || trimmed.starts_with("//")) {
             kept.push_str(&if is_template { String::from(line) } else { without_types(trimmed) });
+            kept.push('\n');
             is_template ^= line.matches('`').count() % 2 == 1;
         }
-        kept.push('\n');
     }
     assert!(
         !is_comment && !is_template,

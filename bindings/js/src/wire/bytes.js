@@ -384,3 +384,11 @@ export function unzigzag(value) {
 export function zigzag(value) {
   return value < 0 ? -2 * value - 1 : 2 * value;
 }
+
+/**
+ * The bytes that a text of hexadecimal digits stands for.
+ * @param {string} hex
+ */
+export function bytesOfHex(hex) {
+  return Uint8Array.from({ length: hex.length / 2 }, (_, at) => parseInt(hex.slice(2 * at, 2 * at + 2), 16));
+}
