@@ -131,7 +131,9 @@ export class Feed {
       const data = /** @type {Data} */ (await ask("data.json"));
       if (data.version !== VERSION) throw new Error("The server has another version: load the page again");
       const isOther = data.uptime_seconds < this.#uptimeSeconds;
-      if (isOther || data.sample > this.#sample + 1) await this.#recall();
+      // Of a server that has just begun there is no sample to miss, but which figures there are is not known yet.
+      const isFirst = Object.keys(this.figures).length === 0;
+      if (isFirst || isOther || data.sample > this.#sample + 1) await this.#recall();
       else if (data.sample > this.#sample && data.server !== null) this.#remember(data.server);
       this.#sample = Math.max(this.#sample, data.sample);
       this.#uptimeSeconds = data.uptime_seconds;
