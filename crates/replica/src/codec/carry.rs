@@ -27,6 +27,8 @@ const FINE: i64 = 16;
 /// Bits of the fraction of a turn, and those that are cut off a product of two fine quaternions to get there.
 const TURN_BITS: i32 = 14;
 const PRODUCT_BITS: i32 = 13;
+/// How many more of them there are of fifteen bits, whose steps are 32 times as fine.
+const FIFTEEN_BITS: i32 = 10;
 /// Objects at a larger distance from the carrier, in words, are not its load.
 const DISTANCE_MAX: i32 = 1 << 17;
 /// √2 in 2^-6 of steps of ten bits: 511 · √2 · 64.
@@ -65,7 +67,8 @@ impl Carrier {
             return None;
         }
         let [before, after] = [then, now].map(|words| fine(*four(words, rotation.first), unit));
-        let turn = product(after, conjugate(before)).map(|part| part.over_two_to(PRODUCT_BITS));
+        let cut_bits = PRODUCT_BITS + if unit.half == Unit::FIFTEEN.half { FIFTEEN_BITS } else { 0 };
+        let turn = product(after, conjugate(before)).map(|part| part.over_two_to(cut_bits));
         Some(Carrier {
             position: position.first,
             rotation: rotation.first,
@@ -206,15 +209,20 @@ mod tests {
     fn a_load_goes_where_its_carrier_goes_and_turns_with_it() {
         for (profile, places_off, steps_off) in [(Profile::Standard, 3, 2), (Profile::High, 1, 24)] {
             let class = class(profile);
-            let then = state(profile, [1_000, 2_000, 0], 0.0);
-            let now = state(profile, [1_500, 1_900, 40], 90.0);
-            let carrier = Carrier::new(&class, &then, &now).unwrap();
-            let mut carried = [0; 8];
-            carrier.carry(&state(profile, [1_400, 2_100, 7], 30.0), &mut carried);
-            let expected = state(profile, [1_400, 2_300, 47], 120.0);
-            for (word, (got, want)) in carried.iter().zip(expected).enumerate() {
-                let off = if word < 4 { places_off } else { steps_off };
-                assert!((got - want).abs() <= off, "{carried:?}, not {expected:?}");
+            for degrees in [0.0, 90.0, 130.0, 180.0, 270.0] {
+                let then = state(profile, [1_000, 2_000, 0], 0.0);
+                let now = state(profile, [1_500, 1_900, 40], degrees);
+                let carrier = Carrier::new(&class, &then, &now).unwrap();
+                let mut carried = [0; 8];
+                carrier.carry(&state(profile, [1_400, 2_100, 7], 30.0), &mut carried);
+                let (sine, cosine) = degrees.to_radians().sin_cos();
+                let (x, y) = (400.0 * cosine - 100.0 * sine, 400.0 * sine + 100.0 * cosine);
+                let place = [1_500 + x.round() as i32, 1_900 + y.round() as i32, 47];
+                let expected = state(profile, place, degrees + 30.0);
+                for (word, (got, want)) in carried.iter().zip(expected).enumerate() {
+                    let off = if word < 4 { places_off } else { steps_off };
+                    assert!((got - want).abs() <= off, "{degrees}: {carried:?}, not {expected:?}");
+                }
             }
         }
     }
