@@ -24,8 +24,8 @@ PAYLOAD_BYTES = {"Ack": 0, "KeepAlive": 0, "Disconnect": 2, "PathChallenge": 8, 
 
 CONNECTING, CONNECTED, DISCONNECTING, DISCONNECTED = "connecting", "connected", "disconnecting", "disconnected"
 ACCEPTED_TYPES = {
-    CONNECTING: {"Data", "Ack", "KeepAlive", "Disconnect"},
-    CONNECTED: {"Data", *PAYLOAD_BYTES},
+    CONNECTING: {"Data", "Quiet", "Ack", "KeepAlive", "Disconnect"},
+    CONNECTED: {"Data", "Quiet", *PAYLOAD_BYTES},
     DISCONNECTING: {"Disconnect"},
     DISCONNECTED: {"Disconnect"},
 }
@@ -144,7 +144,7 @@ class Session:
             raise Refusal("ack_of_unsent")
 
     def parse(self, kind, payload):
-        if kind == "Data":
+        if kind in ("Data", "Quiet"):
             return read_payload(payload, self.channel_kinds)
         if len(payload) != PAYLOAD_BYTES[kind] or (kind == "Disconnect" and payload[0] not in (GOODBYE, CONFIRM)):
             raise Refusal("malformed")
@@ -157,7 +157,7 @@ class Session:
             self.state = CONNECTED
         if header["type"] == "Disconnect":
             self.state = DISCONNECTED
-        if header["type"] != "Data":
+        if header["type"] not in ("Data", "Quiet"):
             return []
         frames, block = content
         self.not_taken = None

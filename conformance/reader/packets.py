@@ -8,7 +8,7 @@ from crypto import BASE_POINT, TAG_BYTES, crc32c, hkdf_sha256, open_sealed, x255
 from cursors import Bytes, Refusal, fnv1a_64
 
 PACKET_TYPES = ["Connect", "Challenge", "Response", "Accept", "Reject"]
-PACKET_TYPES += ["Data", "Ack", "KeepAlive", "Disconnect", "PathChallenge", "PathResponse"]
+PACKET_TYPES += ["Data", "Ack", "KeepAlive", "Disconnect", "PathChallenge", "PathResponse", "Quiet"]
 HANDSHAKE_TYPES = PACKET_TYPES[:5]
 REJECT_REASONS = ["Version", "Schema", "Tables", "Security", "Full", "Resume", "Denied"]
 SECURITY = ["off", "optional", "required"]

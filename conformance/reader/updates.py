@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from classes import field_words, others_of, visible_fields
 from cursors import Refusal, bits_for, fnv1a_32
 from deltas import RUN_MAX, CodeTable, read_changed_mask, read_residual
+from singles import read_singles, read_turn
 from values import NONE, BitForm, read_value
 
 # Of each group the tables, the symbols, and the longest code.
@@ -29,7 +30,7 @@ GROUPS = {
     "lead": (60, 105, 11),
     "rest": (60, 105, 11),
 }
-GENERIC_ID = 0x65C5FCC1
+GENERIC_ID = 0xE50FF7AF
 WORD_MIN, WORD_MAX = -(2**31), 2**31 - 1
 JUMPED = 70
 OTHERS_FOLLOW = 35
@@ -229,7 +230,7 @@ class Course:
 
 
 def course_of(profile, newer, older, line):
-    """None if nothing is predicted from the newer position."""
+    """None if nothing is predicted from the newer position in words."""
     if profile == NONE or newer[3]:
         return None
     if line is None or older is None or older[3]:
@@ -316,6 +317,8 @@ def restore(differences, newer, predicted, unit):
 
 def read_rotation(codes, bits, turn, profile, newer, older, line):
     """Section 46.5; `newer` and `older` are four words each."""
+    if profile == NONE and turn == FROM_NEWER:
+        return read_turn(bits, newer, older, line)
     if profile == NONE:
         raise Refusal("InvalidCode")
     unit = FIFTEEN if profile == 1 else TEN
@@ -368,7 +371,11 @@ def read_other(codes, bits, field, words):
     if kind in ("text", "bytes", "array"):
         number = read_residual(bits, table, WORD_MIN, WORD_MAX, words[0])
         return [number], read_value(BitForm(bits), field)
-    if kind in ("scale", "velocity") and field["profile"] != NONE and not words[3]:
+    if kind == "f32":
+        return read_singles(bits, words), None
+    if kind in ("scale", "velocity") and field["profile"] == NONE:
+        return [*read_singles(bits, words[:3]), 1], None
+    if kind in ("scale", "velocity") and not words[3]:
         limit = POSITION_LIMIT[field["profile"]]
         low, high = (1, 255) if kind == "scale" else (-limit, limit)
         if kind == "velocity" or not bits.peek_bit(0):
@@ -402,15 +409,26 @@ def read_symbol(codes, bits, table, newer_age):
     return Form(jump_age, combination % 5, combination // 5, symbol >= OTHERS_FOLLOW)
 
 
+def line_of_singles(newer, older):
+    """Whether there are two positions of singles to draw a line through."""
+    return older is not None and bool(newer[3] and older[3])
+
+
 def read_form(codes, bits, layout, profile, newer_age, known, course):
     newer, older = known
     differs = lambda field: older is not None and field is not None and newer[field.words] != older[field.words]
     moved, turned = (differs(field) for field in layout)
     has_line = course is not None and course.steps is not None
+    turn = SAME
+    if layout[1] is not None:
+        turned_on = FROM_NEWER if profile == NONE else FROM_ARC
+        turn = FROM_NEWER if older is None else turned_on if turned else SAME
+    if layout[0] is not None and newer[layout[0].words][3]:
+        before = None if older is None else older[layout[0].words]
+        is_usual = moved or not line_of_singles(newer[layout[0].words], before)
+        if is_usual and bits.unsigned(1):
+            return Form(None, FROM_NEWER, turn, False)
     if course is not None and (moved or not has_line):
-        turn = SAME
-        if layout[1] is not None and profile != NONE:
-            turn = FROM_NEWER if older is None else FROM_ARC if turned else SAME
         symbol = codes.read("head", course.expected(has_line).first(), bits)
         if symbol == HEAD_FROM_NEWER and not has_line:
             raise Refusal("InvalidCode")
@@ -453,6 +471,12 @@ def read_update(codes, bits, class_, profile, audience, newer, older):
                 raise Refusal("InvalidCode")
             if said == in_full:
                 words[field.words] = field_words(field.schema, read_value(BitForm(bits), field.schema))
+            elif field is position and newer[1][field.words][3]:
+                if said != FROM_NEWER:
+                    raise Refusal("InvalidCode")
+                now, then = newer[1][field.words], before(field)
+                through = then[:3] if line_of_singles(now, then) else None
+                words[field.words] = [*read_singles(bits, now[:3], through, line), 1]
             elif field is position:
                 words[field.words] = read_position(codes, bits, said, profile, course, form.symbol)
             else:

@@ -100,6 +100,7 @@ const RULES: &[Rule] = &[
     edge("netloom-sim", Ours::StackUpTo("netloom-bridge")),
     edge("netloom-cli", Ours::StackUpTo("netloom-sim")),
     edge("netloom-bench", Ours::StackUpTo("netloom-sim")),
+    edge("netloom-instructions", Ours::StackUpTo("netloom-transport")),
     edge("netloom-conformance", Ours::StackUpTo("netloom-sim")),
 ];
 

@@ -45,7 +45,7 @@ for (const { name, hex, given, error } of vectors("proto_rejects")) {
       datagram.length > 0 &&
       datagram.length <= 1200 &&
       type >= PacketType.Data &&
-      type <= PacketType.PathResponse;
+      type <= PacketType.Quiet;
     if (!isOfLink) {
       const connection = new Connection({ security: "off" });
       if (error !== "unsolicited") connection.poll(0);

@@ -31,6 +31,7 @@ pub fn file() -> Value {
         Disconnect,
         PathChallenge,
         PathResponse,
+        Quiet,
     ];
     let types = types.map(|kind| json!([format!("{kind:?}"), kind as u8]));
     let rejects = RejectReason::ALL.iter().map(|reason| json!([format!("{reason:?}"), reason.code()]));

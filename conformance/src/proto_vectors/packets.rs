@@ -95,10 +95,11 @@ pub fn headers() -> Value {
 }
 
 /// Every type of session packet with a payload that it may have.
-fn payloads() -> [(&'static str, PacketType, Vec<u8>); 8] {
+fn payloads() -> [(&'static str, PacketType, Vec<u8>); 9] {
     [
         ("Data with one unreliable message", PacketType::Data, vec![1, 3, 5, b'h', b'e', b'l', b'l', b'o']),
         ("Data with an empty message", PacketType::Data, vec![1, 3, 0]),
+        ("Quiet", PacketType::Quiet, vec![1, 3, 2, b'h', b'i']),
         ("Ack", PacketType::Ack, vec![]),
         ("KeepAlive", PacketType::KeepAlive, vec![]),
         ("Disconnect, goodbye", PacketType::Disconnect, vec![0, 10]),

@@ -118,7 +118,7 @@ fn bad_headers(peer: &Peer) -> Vec<Named> {
     vec![
         ("an empty datagram", vec![]),
         ("1201 bytes", vec![0x85; 1_201]),
-        ("packet type 11", with_first(0x8b)),
+        ("packet type 12", with_first(0x8c)),
         ("packet type 15", with_first(0x8f)),
         ("the protected flag on an Ack", with_first(0xc6)),
         ("a header cut in its session id", good[..5].to_vec()),

@@ -11,6 +11,8 @@ use netloom_wire::schema::Audience;
 use netloom_wire::{BitReader, BitWriter, Profile, QuantizeCounters, ReadError, SectorOrigin};
 use serde_json::{Value, json};
 
+mod singles;
+
 use super::scene::{Contents, audience_name, class, table};
 use crate::wire_vectors::{case, file, refused};
 
@@ -239,7 +241,6 @@ fn transforms() -> Vec<(&'static str, Scene)> {
         ("to a raw position", crate_().moving(0, &[0; 4], &[1, 2, 3, 0], &raw(1e6))),
         ("from a raw position", crate_().moving(0, &[0; 4], &raw(1e6), &[1, 2, 3, 0])),
         ("with a raw older position", crate_().moving(0, &raw(1e6), &[1, 2, 3, 0], &[4, 5, 6, 0])),
-        ("singles", Scene::rest(CRATE, Profile::None).moving(0, &raw(1.0), &raw(2.0), &raw(3.0))),
         ("a rotation as before", turret(Profile::High, [10.0, 20.0, 20.0])),
         ("an even turn, 15 bits", turret(Profile::High, [10.0, 14.0, 18.0])),
         ("an even turn, 10 bits", turret(Profile::World, [10.0, 14.0, 18.0])),
@@ -256,7 +257,6 @@ fn transforms() -> Vec<(&'static str, Scene)> {
         ("a turn from uneven ages", turret(Profile::High, [0.0, 30.0, 72.0]).aged(8, Some(13))),
         ("a component whose root lies just below a half", below_half()),
         ("two steps that would lead", equal_leads()),
-        ("a raw rotation", turret(Profile::None, [10.0, 14.0, 18.0])),
     ]
 }
 
@@ -476,9 +476,7 @@ fn refusals() -> Vec<Value> {
     let alone = crate_.clone().aged(3, None);
     let fast = crate_.clone().moving(0, &[0; 3], &[30_000, 0, 0], &[0; 3]);
     let raw = four(Words3::raw([1e6, 0.0, 0.0]));
-    let was_raw = crate_.clone().moving(0, &[0; 4], &raw, &raw);
     let older_raw = crate_.clone().moving(0, &raw, &[0; 4], &[0; 4]);
-    let singles = Scene::rest(CRATE, Profile::None);
     let turret = Scene::rest(TURRET, Profile::High);
     let board = Scene::rest(BOARD, Profile::Standard);
     let (place, turn, others) = (|place: u8| place, |turn: u8| 5 * turn, 35);
@@ -501,9 +499,7 @@ fn refusals() -> Vec<Value> {
         turret.bad("a place without position", &symbols(1, &[place(2)], &[(0, 64)])),
         alone.bad("a line through one state", &beside(&[place(1)], &[])),
         alone.bad("differences from a line through one state", &beside(&[place(3)], &[(0, 64)])),
-        was_raw.bad("differences from a raw position", &symbols(2, &[place(2)], &[(0, 64)])),
         older_raw.bad("a line from a raw position", &after_head(ALONE, HEAD_OTHER, 2, &[place(1)], &[])),
-        singles.bad("differences from singles", &symbols(1, &[place(2)], &[(0, 64)])),
         turret
             .clone()
             .aged(3, None)
@@ -537,10 +533,12 @@ fn residual(fields: &[u8], magnitude: u8) -> Vec<u8> {
 }
 
 pub fn updates() -> Value {
-    let named = transforms().into_iter().chain(others());
+    let named = transforms().into_iter().chain(singles::named()).chain(others());
     let mut cases: Vec<Value> = named.map(|(name, scene)| scene.good(name)).collect();
     cases.extend((0..MOTIONS).chain(CLOSE_MOTIONS).map(|seed| motion(seed).good(&format!("motion {seed}"))));
+    cases.extend(singles::motions().map(|(name, scene)| scene.good(&name)));
     cases.extend(refusals());
+    cases.extend(singles::refusals());
     file(
         "What changed of an object. given.newer and older: its states, in words, and how many ticks ago they were.",
         cases,

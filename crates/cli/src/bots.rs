@@ -24,7 +24,7 @@ use netloom::transport::preset;
 use crate::config::Config;
 use crate::games::{self, Playable};
 use crate::out;
-use behaviour::Behaviour;
+pub use behaviour::{Behaviour, Will};
 use bot::{Bot, BotReport, Recipe};
 use report::Report;
 use stage::{Phase, Stage};

@@ -12,7 +12,7 @@ use netloom::session::lobby::{LobbyCommand, Phase, Role};
 
 use crate::config::Config;
 use crate::serve::witness::{Witnessed, Witnesses};
-use crate::{bots, connect};
+use crate::{bots, connect, scene};
 
 /// What a player wants, whatever the game makes of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,6 +108,8 @@ pub struct Entry {
     pub connect: fn(&connect::ConnectArgs) -> Result<ExitCode, String>,
     /// Sends bots to play it.
     pub bots: fn(&bots::BotsArgs) -> Result<ExitCode, String>,
+    /// Lets bots play it in virtual time.
+    pub bout: fn(&scene::Bout<'_>, &mut scene::See<'_>) -> Result<(), String>,
 }
 
 impl Entry {
@@ -128,6 +130,7 @@ impl Entry {
             },
             connect: connect::play::<P>,
             bots: bots::send::<P>,
+            bout: scene::play::<P>,
         }
     }
 }
@@ -139,7 +142,7 @@ pub const ALL: [Entry; 2] = [Entry::of::<netloom_rtype::Rtype>(), Entry::of::<cu
 pub const DEFAULT: &str = ALL[0].name;
 
 /// A program has nothing to wait for: it says that it is ready, in every lobby that asks. `was_asked` is what it answered for.
-pub fn get_ready<I: Input>(client: &mut Client<I>, was_asked: &mut bool) {
+pub fn get_ready<I: Input>(client: &mut netloom::session::Client<I>, was_asked: &mut bool) {
     let own = client.lobby_state().and_then(|lobby| Some((lobby.phase, lobby.member(client.player()?)?)));
     let is_asked = own.is_some_and(|(phase, member)| {
         phase != Phase::Playing && member.role == Role::Player && !member.is_ready

@@ -15,6 +15,7 @@ mod log;
 mod out;
 mod plot;
 mod replication_picture;
+mod scene;
 mod serve;
 mod signals;
 mod sim;
@@ -33,6 +34,7 @@ Examples:
   netloom bots 127.0.0.1:7777 --count 200       with two hundred others
   netloom top 127.0.0.1:7779                    what the server does
   netloom config --default > netloom.toml       every setting
+  netloom scene rtype:7 --out match.scene       a match of bots, the same every time
   netloom train match.scene --out game.table    smaller snapshots, from recordings of a game
   netloom sim --scenario lossy --runs 1000      a thousand seeds of one scenario in virtual time
   netloom sim --scenario feel --plot out.svg    what a player sees while the network misbehaves";
@@ -57,6 +59,8 @@ enum Command {
     Top(top::TopArgs),
     /// Print or check settings
     Config(config::ConfigArgs),
+    /// Write down a scene from a seed, to train tables on and to measure: a generated one, or a match of bots
+    Scene(scene::SceneArgs),
     /// Make code tables for a game from recordings of it, so that its snapshots become smaller
     Train(train::TrainArgs),
     /// Run seeded scenarios over a simulated network and check that every promise holds
@@ -73,6 +77,7 @@ fn main() -> ExitCode {
         Some(Command::Bots(args)) => bots::run(&args),
         Some(Command::Top(args)) => top::run(&args),
         Some(Command::Config(args)) => config::run(&args),
+        Some(Command::Scene(args)) => scene::run(&args),
         Some(Command::Train(args)) => train::run(&args),
         Some(Command::Sim(args)) => sim::run(&args),
         Some(Command::Demo) => demo::run(),

@@ -103,6 +103,9 @@ pub struct ServeArgs {
     /// Whether one thread does everything, or transports have threads of their own
     #[arg(long)]
     driver: Option<DriverArg>,
+    /// Threads that make the snapshots of rooms with 64 players and more [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=16))]
+    workers: Option<i64>,
     /// Where /metrics, /healthz and /dashboard are; "" for nowhere [default: 127.0.0.1:7779]
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<String>,
@@ -140,6 +143,7 @@ impl ServeArgs {
         rtype.classic_trust_loopback |= self.classic_trust_loopback;
         server.game = self.game.clone().unwrap_or(std::mem::take(&mut server.game));
         server.rooms = self.rooms.unwrap_or(server.rooms);
+        server.workers = self.workers.unwrap_or(server.workers);
         server.metrics = self.metrics.clone().unwrap_or(std::mem::take(&mut server.metrics));
         server.http = self.http.clone().unwrap_or(std::mem::take(&mut server.http));
         server.webtransport = self.webtransport.clone().unwrap_or(std::mem::take(&mut server.webtransport));
@@ -227,7 +231,8 @@ fn build(
     let builder = Server::builder(web.protocol().clone())
         .config(config.server_config())
         .websocket(config.websocket())
-        .driver(config.driver());
+        .driver(config.driver())
+        .workers(config.server.workers as usize);
     let builder = (0..config.server.rooms).try_fold(builder, |builder, number| {
         (game.add_room)(builder, config, number, std::mem::take(&mut witnesses))
     })?;

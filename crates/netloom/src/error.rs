@@ -54,6 +54,9 @@ pub enum Error {
     /// The system has no randomness, without which nothing can be kept secret.
     #[error("the system gives no randomness: {0}")]
     Randomness(String),
+    /// A number of workers that cannot be.
+    #[error("{0} workers cannot share the snapshots of a room: choose 1 to 16")]
+    Workers(usize),
     /// A thread that cannot be started, or ended badly.
     #[error("a thread failed: {0}")]
     Thread(String),

@@ -82,6 +82,7 @@
 pub mod address;
 pub mod client;
 pub mod clock;
+mod crew;
 pub mod discovery;
 pub mod error;
 mod line;

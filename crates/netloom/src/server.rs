@@ -18,6 +18,7 @@ use netloom_wire::Micros;
 use crate::address::{Address, Scheme};
 use crate::client::{Client, ClientBuilder};
 use crate::clock::Clock;
+use crate::crew::Threads;
 use crate::discovery::{Beacon, DISCOVERY_PORT};
 use crate::error::Error;
 use crate::line::{Arrival, Driver, Line, plain};
@@ -43,6 +44,7 @@ pub struct ServerBuilder {
     #[cfg(feature = "webtransport")]
     webtransport: crate::web::Listening,
     driver: Driver,
+    workers: usize,
     beacon: Option<(String, SocketAddr)>,
 }
 
@@ -131,6 +133,14 @@ impl ServerBuilder {
         self
     }
 
+    /// How many threads make the snapshots of rooms with 64 players and more, 1 to 16. With 1, as by default, it is the thread
+    /// that calls [`tick`](Server::tick); with more, that one waits for them. What clients get is the same.
+    #[must_use]
+    pub fn workers(mut self, workers: usize) -> ServerBuilder {
+        self.workers = workers;
+        self
+    }
+
     /// Binds everything and opens the rooms.
     pub fn bind(mut self) -> Result<Server, Error> {
         let mut transports: Vec<Box<dyn Transport>> = Vec::new();
@@ -158,6 +168,9 @@ impl ServerBuilder {
         let clock = Clock::new();
         let stats = Stats::new(clock, &self.protocol, self.config.listen.peers_max);
         let mut session = Session::new(self.config, self.protocol, seed()?)?;
+        if self.workers != 1 {
+            session.set_crew(Arc::new(Threads::start(self.workers)?));
+        }
         for open in self.rooms {
             open(&mut session, clock.now())?;
         }
@@ -262,6 +275,7 @@ impl Server {
             #[cfg(feature = "webtransport")]
             webtransport: crate::web::Listening::default(),
             driver: Driver::default(),
+            workers: 1,
             beacon: None,
         }
     }

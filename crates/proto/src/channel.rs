@@ -61,6 +61,27 @@ pub enum SendError {
     },
 }
 
+/// By what the sender of an unreliable message knows it again when its outcome is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag {
+    pub(crate) number: u64,
+    pub(crate) can_wait: bool,
+}
+
+impl Tag {
+    /// Of a message whose outcome is not urgent. In a packet with nothing else in it the other side need not acknowledge it
+    /// before it acknowledges another, or a quarter of a second has passed. What is lost is heard of as soon as ever.
+    pub fn that_can_wait(number: u64) -> Tag {
+        Tag { number, can_wait: true }
+    }
+}
+
+impl From<u64> for Tag {
+    fn from(number: u64) -> Tag {
+        Tag { number, can_wait: false }
+    }
+}
+
 /// The sending half of a channel.
 #[derive(Debug)]
 pub(crate) enum Sender {

@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 
 use netloom_wire::Micros;
 
-use crate::channel::{Receiver, SendError, Undeliverable};
+use crate::channel::{Receiver, SendError, Tag, Undeliverable};
 use crate::config::{Config, Redundancy};
 use crate::crypto::{Checksum, Entropy, NONCE_BYTES, SealKey, SessionKeys};
 use crate::endpoint::PeerId;
@@ -342,7 +342,7 @@ impl Connection {
         &mut self,
         channel: u8,
         message: &[u8],
-        tag: Option<u64>,
+        tag: Option<Tag>,
         context: &mut Context<'_>,
     ) -> Result<(), SendError> {
         if self.state != State::Connected {

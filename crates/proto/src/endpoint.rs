@@ -33,7 +33,7 @@ use std::net::SocketAddr;
 
 use netloom_wire::Micros;
 
-use crate::channel::SendError;
+use crate::channel::{SendError, Tag};
 use crate::config::{Config, ConfigError, ListenConfig, Redundancy};
 use crate::connection::{Connection, Context};
 use crate::crypto::{Checksum, Entropy};
@@ -328,15 +328,16 @@ impl Endpoint {
         self.send_with(peer, channel, message, None)
     }
 
-    /// The same on an unreliable channel, with a tag by which [`Event::Outcome`] tells what became of it.
+    /// The same on an unreliable channel, with a tag by which [`Event::Outcome`] tells what became of it, soon or
+    /// [when it can](Tag::that_can_wait).
     pub fn send_tagged(
         &mut self,
         peer: PeerId,
         channel: u8,
         message: &[u8],
-        tag: u64,
+        tag: impl Into<Tag>,
     ) -> Result<(), SendError> {
-        self.send_with(peer, channel, message, Some(tag))
+        self.send_with(peer, channel, message, Some(tag.into()))
     }
 
     /// Bytes that wait on a channel to be sent or acknowledged.
@@ -508,7 +509,7 @@ impl Endpoint {
         peer: PeerId,
         channel: u8,
         message: &[u8],
-        tag: Option<u64>,
+        tag: Option<Tag>,
     ) -> Result<(), SendError> {
         let mut context = context!(self);
         let slot = self.slots.get_mut(peer.index()).filter(|slot| slot.generation == peer.generation);

@@ -44,7 +44,7 @@ mod state;
 mod stats;
 pub mod validate;
 
-pub use channel::SendError;
+pub use channel::{SendError, Tag};
 pub use config::{ChannelConfig, ChannelKind, Config, ConfigError, ListenConfig, Redundancy, Security};
 pub use endpoint::{ConnectError, Endpoint, PeerId, Transmit};
 pub use events::Event;

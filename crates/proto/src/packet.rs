@@ -22,6 +22,7 @@ pub const TAG_BYTES: usize = 16;
 /// The largest header: type, session id, packet number, ack, delay and 64 ack bits.
 pub const HEADER_MAX: usize = 1 + 8 + 2 + 2 + 1 + 8;
 
+const TYPE_BITS: u8 = 0x0f;
 const ACK_SHIFT: u8 = 4;
 const FLAG_PROTECTED: u8 = 1 << 6;
 const FLAG_PLAIN: u8 = 1 << 7;
@@ -52,11 +53,13 @@ pub enum PacketType {
     PathChallenge = 9,
     /// Proves it.
     PathResponse = 10,
+    /// Unreliable messages that nothing is built upon: their acknowledgement can wait.
+    Quiet = 11,
 }
 
 impl PacketType {
     /// How many types there are.
-    pub const COUNT: u8 = 11;
+    pub const COUNT: u8 = 12;
 
     fn from_code(code: u8) -> Option<PacketType> {
         use PacketType::*;
@@ -72,6 +75,7 @@ impl PacketType {
             Disconnect,
             PathChallenge,
             PathResponse,
+            Quiet,
         ];
         ALL.get(usize::from(code)).copied()
     }
@@ -81,9 +85,9 @@ impl PacketType {
         (self as u8) < PacketType::Data as u8
     }
 
-    /// Whether the receiver must acknowledge it soon.
+    /// Whether the receiver must acknowledge it.
     pub const fn elicits_ack(self) -> bool {
-        matches!(self, PacketType::Data | PacketType::KeepAlive)
+        matches!(self, PacketType::Data | PacketType::KeepAlive | PacketType::Quiet)
     }
 }
 
@@ -93,7 +97,7 @@ pub fn packet_type(datagram: &[u8]) -> Result<PacketType, Rejection> {
     if datagram.len() > DATAGRAM_MAX {
         return Err(Rejection::TooLong);
     }
-    PacketType::from_code(first & 0x0f).ok_or(Rejection::UnknownType)
+    PacketType::from_code(first & TYPE_BITS).ok_or(Rejection::UnknownType)
 }
 
 /// How a packet names its session.
@@ -226,6 +230,13 @@ impl Header {
 pub fn protect(datagram: &mut [u8]) {
     if let Some(first) = datagram.first_mut() {
         *first |= FLAG_PROTECTED;
+    }
+}
+
+/// Makes a Data packet that begins with its header one whose acknowledgement can wait, after the fact.
+pub fn quieten(datagram: &mut [u8]) {
+    if let Some(first) = datagram.first_mut() {
+        *first = *first & !TYPE_BITS | PacketType::Quiet as u8;
     }
 }
 

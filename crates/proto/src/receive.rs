@@ -49,6 +49,9 @@ impl Bitmap {
 /// How many times as long as another an acknowledgement may wait after which nothing is sent again.
 const PATIENT_DELAYS: u64 = 4;
 
+/// And one that nobody waits for: a quarter of a second, about.
+const QUIET_DELAYS: u64 = 16;
+
 /// What the sender of a packet is owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -62,6 +65,9 @@ pub enum Answer {
     /// One with whatever goes next: a newer message replaces this one whether it arrived or not. A server that hears from
     /// its players sixty times a second would otherwise answer each of them beside its snapshots.
     Patient,
+    /// One with the next packet that asks for one at all, or in good time. A server whose peers share every fourth snapshot
+    /// as what others are built upon needs to hear of that one, at once, and of the three others only some day.
+    Quiet,
 }
 
 /// What has arrived from the other side.
@@ -154,7 +160,9 @@ impl ReceiveWindow {
             self.eliciting = self.eliciting.max(Some(number));
             self.unacked += u32::from(answer != Answer::Patient);
             let at = match answer {
-                _ if gap || self.unacked >= 2 => now,
+                _ if gap => now,
+                Answer::Quiet => now + Micros(ack_delay.0 * QUIET_DELAYS),
+                _ if self.unacked >= 2 => now,
                 Answer::Soon => now + ack_delay,
                 _ => now + Micros(ack_delay.0 * PATIENT_DELAYS),
             };
@@ -277,6 +285,14 @@ mod tests {
         assert_eq!(due(&[(0, Answer::Patient), (1, Answer::Patient), (2, Answer::Patient)]), Some(patient));
         assert_eq!(due(&[(0, Answer::Patient), (1, Answer::Soon)]), Some(DELAY));
         assert_eq!(due(&[(0, Answer::Patient), (2, Answer::Patient)]), Some(Micros::ZERO), "one is missing");
+        let quiet = Micros(DELAY.0 * QUIET_DELAYS);
+        assert_eq!(due(&[(0, Answer::Quiet), (1, Answer::Quiet), (2, Answer::Quiet)]), Some(quiet));
+        assert_eq!(due(&[(0, Answer::Quiet), (1, Answer::InPairs)]), Some(Micros::ZERO), "the second");
+        assert_eq!(due(&[(0, Answer::Quiet), (2, Answer::Quiet)]), Some(Micros::ZERO), "one is missing");
+        let quiet = Micros(DELAY.0 * QUIET_DELAYS);
+        assert_eq!(due(&[(0, Answer::Quiet), (1, Answer::Quiet), (2, Answer::Quiet)]), Some(quiet));
+        assert_eq!(due(&[(0, Answer::Quiet), (1, Answer::InPairs)]), Some(Micros::ZERO), "the second");
+        assert_eq!(due(&[(0, Answer::Quiet), (2, Answer::Quiet)]), Some(Micros::ZERO), "one is missing");
     }
 
     #[test]

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use common::traffic::*;
 use common::*;
 use netloom_proto::config::ChannelConfig;
-use netloom_proto::{Config, SendError, State};
+use netloom_proto::packet::PacketType;
+use netloom_proto::{Config, SendError, State, Tag};
 
 const KINDS: [u8; 5] = [PRIORITY, ORDERED, UNORDERED, UNRELIABLE, SEQUENCED];
 const RELIABLE: [u8; 3] = [PRIORITY, ORDERED, UNORDERED];
@@ -217,6 +218,59 @@ fn an_acked_tag_was_delivered() {
     }
 }
 
+/// Sends a message every 50 ms, of which every fourth is waited for, on a link that drops one of the packets or none: how
+/// many packets were Quiet, and how many Acks came.
+fn every_fourth_awaited(lost: Option<usize>) -> (usize, usize) {
+    let (mut world, client, _) = World::connected(sealed());
+    world.run_for(ms(300));
+    world.forget();
+    let mut quiet = 0;
+    world.script(move |passing| {
+        if passing.datagram.kind() == PacketType::Quiet as u8 {
+            quiet += 1;
+            if Some(quiet) == lost {
+                passing.drop();
+            }
+        }
+    });
+    for tag in 0..40u64 {
+        let how = if tag % 4 == 3 { Tag::from(tag) } else { Tag::that_can_wait(tag) };
+        world.client().endpoint.send_tagged(client, UNRELIABLE, b"state", how).unwrap();
+        world.run_for(ms(50));
+    }
+    world.run_for(ms(300));
+    let arrived = world.client().outcomes().iter().filter(|(_, acked)| *acked).count();
+    assert_eq!(arrived, 40 - usize::from(lost.is_some()));
+    assert_eq!(world.client().outcomes().len(), 40);
+    (world.recorded_of(PacketType::Quiet).len(), world.recorded_of(PacketType::Ack).len())
+}
+
+#[test]
+fn the_news_of_what_can_wait_comes_with_that_of_what_cannot() {
+    assert_eq!(every_fourth_awaited(None), (30, 10));
+}
+
+#[test]
+fn a_gap_is_told_at_once_even_if_the_rest_can_wait() {
+    // And nothing waits any more where something was lost.
+    let (quiet, acks) = every_fourth_awaited(Some(5));
+    assert!((5..30).contains(&quiet) && acks > 11, "{quiet} quiet packets, {acks} acks");
+}
+
+#[test]
+fn a_packet_with_anything_that_cannot_wait_is_not_quiet() {
+    let (mut world, client, _) = World::connected(sealed());
+    world.run_for(ms(300));
+    world.forget();
+    for channel in [UNRELIABLE, ORDERED] {
+        let tag = Tag::that_can_wait(1);
+        world.client().endpoint.send_tagged(client, UNRELIABLE, b"state", tag).unwrap();
+        world.send(CLIENT, client, channel, b"and this").unwrap();
+        world.run_for(ms(100));
+    }
+    assert_eq!(world.recorded_of(PacketType::Quiet).len(), 0);
+}
+
 #[test]
 fn a_replaced_sequenced_message_is_reported_lost() {
     let (mut world, client, _) = World::connected(sealed());
@@ -300,7 +354,7 @@ fn packet_numbers_wrap_without_a_trace() {
         let total = 70_000;
         for tag in 0..total {
             let sent =
-                world.client().endpoint.send_tagged(client, UNRELIABLE, &message_of(tag, 4), tag.into());
+                world.client().endpoint.send_tagged(client, UNRELIABLE, &message_of(tag, 4), u64::from(tag));
             sent.unwrap();
             if tag % 100 == 0 {
                 world.send(CLIENT, client, ORDERED, &message_of(tag / 100, 4)).unwrap();

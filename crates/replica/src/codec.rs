@@ -24,7 +24,9 @@ mod arc;
 mod batch;
 mod carry;
 mod chain;
+mod circle;
 mod codes;
+mod exact;
 mod fields;
 mod line;
 mod number;
@@ -135,7 +137,7 @@ pub fn encode(
     pair.encode_from(class, visible, current, &states, jump_age, blobs, codes, writer);
 }
 
-/// The bits that [`encode`] appends, if they fit one word and say nothing but the transform.
+/// The bits that [`encode`] appends, if they fit one word and say nothing but a transform that is quantized.
 ///
 /// # Panics
 /// If any words are fewer than the class has.
@@ -252,10 +254,16 @@ impl Pair {
         if shape.others != 0 && Others::new(class, shape.others, current, states.newer).any_changed() {
             return None;
         }
-        if !shape.has_transform() {
+        if !shape.has_transform() || shape.is_exact(states.newer) {
             return None;
         }
         let known = self.known(states);
+        #[cfg(netloom_mutations)]
+        if crate::mutation::is(crate::mutation::Mutation::WrittenTwice) {
+            let written =
+                shape.write::<ShortRun>(&known, std::hint::black_box(current), jump_age, false, codes);
+            std::hint::black_box(written.map(|transform| transform.position.length));
+        }
         let Transform { symbol, position, rotation } =
             shape.write::<ShortRun>(&known, current, jump_age, false, codes)?;
         let length = symbol.length + position.length + rotation.length;
@@ -288,7 +296,9 @@ impl Pair {
         let others = Others::new(class, shape.others, current, states.newer);
         if shape.has_transform() {
             let known = self.known(states);
-            if !shape.append::<ShortRun>(&known, current, jump_age, others.any_changed(), codes, writer) {
+            let is_short = !shape.is_exact(states.newer)
+                && shape.append::<ShortRun>(&known, current, jump_age, others.any_changed(), codes, writer);
+            if !is_short {
                 shape.append::<LongRun>(&known, current, jump_age, others.any_changed(), codes, writer);
             }
         }

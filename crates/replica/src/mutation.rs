@@ -95,6 +95,8 @@ pub enum Mutation {
     EventUnawaited,
     /// Events: of one time, the last comes first.
     EventOrderTurned,
+    /// Codec: every object is written twice, and once is thrown away. Nothing is wrong but the time; `netloom-instructions` notices.
+    WrittenTwice,
 }
 
 impl Mutation {

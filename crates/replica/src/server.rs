@@ -61,6 +61,7 @@ use peer::{Peer, Scene};
 use priority::Weights;
 
 pub use append::Written;
+use config::BASELINE_TICKS;
 pub use config::{Heartbeat, ServerConfig};
 pub use input_queue::{InputQueue, InputQueueConfig, Starvation};
 pub use peer::PeerConfig;
@@ -70,6 +71,13 @@ pub use tally::ClassTraffic;
 /// A peer of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReplicaPeer(u32);
+
+impl ReplicaPeer {
+    /// Its number: small, and that of another peer once this one is gone.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// How much of what it sees a peer has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -402,6 +410,13 @@ impl ReplicaServer {
         Appending { present, cache, encoders, gaps, cadence }.write(peer, scribes.first_mut()?, sequence, out)
     }
 
+    /// Whether much hangs on the news that this tick's snapshots for a peer arrived: others will be built upon them, or they
+    /// bring or take objects. If not, the news can wait.
+    pub fn is_awaited(&self, peer: ReplicaPeer) -> bool {
+        let peer = self.peers.get(peer.0 as usize).and_then(Option::as_ref);
+        peer.is_some_and(|peer| peer.awaits(self.tick, self.baseline_ticks))
+    }
+
     /// The next message for a peer's reliable-ordered channel: a value of a field of which every one must arrive
     /// ([`Delivery::Reliable`](netloom_wire::schema::Delivery)). Its length in `out`, of
     /// [`PROPERTY_MESSAGE_BYTES_MAX`](crate::property::PROPERTY_MESSAGE_BYTES_MAX) at most. Poll while the channel has
@@ -421,6 +436,19 @@ impl ReplicaServer {
     /// What became of the values that a peer must all receive; `None` for a peer that is gone.
     pub fn property_counters(&self, peer: ReplicaPeer) -> Option<PropertyCounters> {
         Some(self.peers.get(peer.0 as usize)?.as_ref()?.properties.counters())
+    }
+
+    /// From now on every so many ticks become baselines; out of the range of [`ServerConfig::baseline_ticks`] the nearest
+    /// of it. Where few peers share codes, newer baselines are worth more than shared ones.
+    pub fn set_baseline_ticks(&mut self, ticks: u32) {
+        let ticks = ticks.clamp(*BASELINE_TICKS.start(), *BASELINE_TICKS.end());
+        self.baseline_ticks = ticks;
+        self.choosing.baseline_ticks = ticks;
+    }
+
+    /// Every so many ticks become baselines.
+    pub fn baseline_ticks(&self) -> u32 {
+        self.baseline_ticks
     }
 
     /// A snapshot arrived, or was lost.

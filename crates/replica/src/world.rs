@@ -407,6 +407,21 @@ impl World {
         live.then(|| Object::new(self, slot))
     }
 
+    /// The class and the profile of the object in a slot; `None` if it is empty.
+    #[inline]
+    pub(crate) fn kind_at(&self, slot: usize) -> Option<(ClassId, Profile)> {
+        let live = self.flags.get(slot).is_some_and(|flags| flags & flag::LIVE != 0);
+        live.then(|| (self.settings[slot].class, self.settings[slot].profile))
+    }
+
+    /// The words of the object in a slot now, and those that were in force at two ticks, the newer one first; `None` as for
+    /// [`Object::words_at`]. Whether it jumped since the newer one.
+    #[inline]
+    pub(crate) fn past_at(&self, slot: usize, ticks: [Tick; 2]) -> Option<([&[i32]; 3], bool)> {
+        let jumped = self.settings[slot].jumped.is_some_and(|jumped| jumped.is_newer_than(ticks[0]));
+        self.histories.versions(slot, ticks).map(|words| (words, jumped))
+    }
+
     /// All objects, by slot.
     pub fn iter(&self) -> impl Iterator<Item = Object<'_>> {
         (0..self.flags.len()).filter_map(|slot| self.at(slot))

@@ -12,6 +12,7 @@
 //! | [`shooter`] | 16 players, 184 others | 30 | fast turns and strafing, things that appear and vanish |
 //! | [`planet`] | 200 travellers | 20 | coordinates of millions of metres, sector origins that change |
 //! | [`walk`] | 200 walkers | 20 | positions that nothing predicts |
+//! | [`wander`] | 500 wanderers | 20 | curves: position and rotation of all change at every tick |
 
 pub mod crowd;
 pub mod planet;
@@ -20,6 +21,7 @@ pub mod rigid;
 pub mod shooter;
 mod vector;
 pub mod walk;
+pub mod wander;
 
 use netloom_replica::Class;
 use netloom_wire::schema::{FieldKind, SyncFlags};
@@ -28,7 +30,7 @@ use netloom_wire::{Profile, Schema, schema::SchemaBuilder};
 use crate::Source;
 
 /// The names of all generators.
-pub const NAMES: [&str; 5] = ["rigid", "crowd", "shooter", "planet", "walk"];
+pub const NAMES: [&str; 6] = ["rigid", "crowd", "shooter", "planet", "walk", "wander"];
 
 /// The generator of a name, with its usual size; `None` if there is none of that name. They never end.
 pub fn by_name(name: &str, seed: u64) -> Option<Box<dyn Source>> {
@@ -38,6 +40,7 @@ pub fn by_name(name: &str, seed: u64) -> Option<Box<dyn Source>> {
         "shooter" => Box::new(shooter::Shooter::new(seed)),
         "planet" => Box::new(planet::Planet::new(seed)),
         "walk" => Box::new(walk::WalkScene::new(seed)),
+        "wander" => Box::new(wander::Wander::new(seed)),
         _ => return None,
     })
 }

@@ -6,7 +6,7 @@
 //! of one can be measured of all, and tables of codes are trained on some and judged on others.
 //!
 //! ```text
-//!   generate::{rigid, crowd, shooter, planet, walk} ─┐
+//!   generate::{rigid, crowd, …}                     ─┐
 //!   Recording (.scene) ◀── Recorder ◀── a game       ├─▶ Source ──▶ World ──▶ replay: server, network, clients ──▶ figures
 //!   cubes (.bin, .bin.xz) ──────────────────────────┘                └──▶ training of tables
 //! ```
@@ -60,6 +60,6 @@ pub mod train;
 
 pub use error::{Damage, SceneError};
 pub use file::{NAME_BYTES_MAX, TICKS_PER_SECOND_MAX};
-pub use recorder::Recorder;
+pub use recorder::{Recorder, record};
 pub use recording::{Ending, Recording};
 pub use source::{Limited, Source};

@@ -13,9 +13,9 @@ use netloom_replica::Class;
 use netloom_replica::world::{Object, ObjectIndex, OwnerId, Spawn, TeamId, World};
 use netloom_wire::{Profile, SectorOrigin, Tick};
 
-use crate::SceneError;
 use crate::file::record::{self, RECORD_BYTES_MAX, What};
 use crate::file::{BlockWriter, Header};
+use crate::{SceneError, Source};
 
 /// After so many seconds of the scene, what was recorded is passed on to the system: as much is lost if the program is killed.
 const FLUSH_SECONDS: u32 = 2;
@@ -283,6 +283,24 @@ impl<W: Write> Recorder<W> {
         record::write(self.blocks.records(), &mut self.slot_before, slot as u32, what);
         self.blocks.after_record(RECORD_BYTES_MAX)
     }
+}
+
+/// Writes a source down until it ends. `progress` is told after each tick.
+pub fn record(
+    mut source: impl Source,
+    writer: impl Write,
+    mut progress: impl FnMut(),
+) -> Result<(), SceneError> {
+    let mut recorder = Recorder::new(writer, source.name(), source.ticks_per_second(), source.classes())?;
+    let mut world = source.world()?;
+    let mut tick = Tick(0);
+    while source.play(&mut world)? {
+        tick = Tick(tick.0.wrapping_add(1));
+        world.commit(tick)?;
+        recorder.tick(&world)?;
+        progress();
+    }
+    recorder.finish()
 }
 
 impl<W: Write> Drop for Recorder<W> {

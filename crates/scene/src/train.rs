@@ -13,8 +13,9 @@
 //! counted apart and judge the tables.
 //!
 //! **Guards.** A table that knows one kind of motion only is bad at every other, by ten percent and more, and a game
-//! changes. So a few seconds of all generators stand guard: wherever the tables would take 1.5 % more than those
-//! before, some of that scene is blended into what they are made from, until they do not.
+//! changes. So a few seconds of all generators stand guard: wherever the tables would take 2 % more than those
+//! before, some of that scene is blended into what they are made from, until they do not. Whoever trains can put more
+//! scenes on guard.
 
 use std::path::Path;
 
@@ -23,7 +24,7 @@ use netloom_replica::codec::{BLEND_UNIT, Blend, Codes, TableError, Tally};
 
 use crate::cubes::Cubes;
 use crate::replay::{Replay, ReplayConfig, ReplayError};
-use crate::{Limited, Recording, SceneError, Source, generate};
+use crate::{Limited, Recording, SceneError, Source, generate, record};
 
 /// Round trips that are replayed, in milliseconds.
 pub const ROUND_TRIPS_MS: [u32; 4] = [20, 60, 120, 250];
@@ -33,14 +34,13 @@ pub const LOSS_PERCENT: u32 = 2;
 pub const PERIOD_SECONDS: u64 = 8;
 /// See [`PERIOD_SECONDS`].
 pub const HELD_OUT_FROM_SECONDS: u64 = 6;
-/// How much more than before tables may take for a guard, in thousandths.
-pub const GUARD_WORSE_MILLI_MAX: u64 = 15;
-/// The scenes that stand guard, and how many seconds of them: the dear ones fewer.
+/// How much more than before tables may take for a guard, in thousandths. Other scenes of the same kind differ from a guard by
+/// half a percent at most (`netloom-bench tables`), and 3 % are never to be exceeded.
+pub const GUARD_WORSE_MILLI_MAX: u64 = 20;
+/// The scenes that stand guard, and how many seconds of them with each seed: the dear ones fewer.
 const GUARDS: [(&str, usize); 5] =
-    [("rigid", 12), ("crowd", 20), ("shooter", 40), ("planet", 60), ("walk", 20)];
-/// Their seed, and when acknowledgements come there.
-const GUARD_SEED: u64 = 1_009;
-const GUARD_ACK_TICKS: [usize; 3] = [1, 3, 7];
+    [("rigid", 8), ("crowd", 6), ("shooter", 30), ("planet", 20), ("walk", 15)];
+const GUARD_SEEDS: [u64; 2] = [1_009, 1_013];
 /// After so many rounds the tables before are blended in as well, twice as much in every round: that ends it.
 const GUARD_ROUNDS: u32 = 48;
 
@@ -151,33 +151,54 @@ pub fn count(
     Ok(())
 }
 
+/// What all scenes needed, in the seconds to train on. If they count evenly, each counts as much as the one in which most
+/// happened. Where training starts from nothing, contexts that were hardly seen borrow from those next to them.
+pub fn seen<'a>(scenes: impl Iterator<Item = &'a Counted> + Clone, prior: &Codes, is_even: bool) -> Tally {
+    let mut all = Tally::new(prior);
+    let most = scenes.clone().map(|scene| scene.trained.symbols()).max().unwrap_or(0);
+    for scene in scenes {
+        match is_even {
+            true => all.add_scaled(&scene.trained, most),
+            false => all.add(&scene.trained),
+        }
+    }
+    if *prior == Codes::untrained() {
+        all.lend();
+    }
+    all
+}
+
 /// A scene on which tables may not be worse.
 #[derive(Clone, Debug)]
 pub struct Guard {
     /// What it is called.
-    pub name: &'static str,
+    pub name: String,
     /// What it needs.
     pub tally: Tally,
 }
 
-/// The guards, as these tables encode them. `progress` is told after each.
+/// The guards, as these tables encode them: at the same round trips as everything else, for a table that knows near players
+/// only is bad for those far away. `progress` is told before each.
 pub fn guards(codes: &Codes, mut progress: impl FnMut(&str)) -> Result<Vec<Guard>, ReplayError> {
     let guard = |&(name, seconds): &(&'static str, usize)| {
         progress(name);
         let mut counted = Counted::new(codes);
-        for ack_ticks in GUARD_ACK_TICKS {
-            let Some(source) = generate::by_name(name, GUARD_SEED) else { continue };
-            let ticks = seconds * source.ticks_per_second() as usize;
-            count(Limited::new(source, ticks), ack_ticks, codes, &mut counted, || {})?;
+        for seed in GUARD_SEEDS {
+            let Some(source) = generate::by_name(name, seed) else { continue };
+            let ticks_per_second = source.ticks_per_second();
+            // Some scenes take longer to compute than to replay.
+            let mut bytes = Vec::new();
+            record(Limited::new(source, seconds * ticks_per_second as usize), &mut bytes, || {})?;
+            for ack_ticks in ack_ticks(ticks_per_second) {
+                count(Recording::new(&bytes[..])?, ack_ticks, codes, &mut counted, || {})?;
+            }
         }
-        let Counted { trained: mut tally, held_out, .. } = counted;
-        tally.add(&held_out);
-        Ok(Guard { name, tally })
+        Ok(Guard { name: name.to_owned(), tally: counted.all() })
     };
     GUARDS.iter().map(guard).collect()
 }
 
-/// The tables that say in the fewest bits what was seen, and nowhere on guard take more than 1.5 % above `prior`, with which
+/// The tables that say in the fewest bits what was seen, and nowhere on guard take more than 2 % above `prior`, with which
 /// everything was counted. The same counts give the same tables.
 pub fn train(seen: &Tally, prior: &Codes, guards: &[Guard], name: &str) -> Result<Codes, TableError> {
     let mut blend =
@@ -207,6 +228,13 @@ impl Counted {
     pub fn new(codes: &Codes) -> Counted {
         Counted { trained: Tally::new(codes), held_out: Tally::new(codes), ticks: 0 }
     }
+
+    /// In all seconds.
+    pub fn all(self) -> Tally {
+        let Counted { trained: mut all, held_out, .. } = self;
+        all.add(&held_out);
+        all
+    }
 }
 
 #[cfg(test)]
@@ -234,20 +262,43 @@ mod tests {
     }
 
     #[test]
-    fn on_guard_tables_take_at_most_three_percent_more_than_those_before() {
+    fn on_guard_tables_take_at_most_two_percent_more_than_those_before() {
         let generic = Codes::generic();
         let walk = counted("walk", 3, 4, &generic).trained;
-        let crowd = Guard { name: "crowd", tally: counted("crowd", 5, 2, &generic).trained };
+        let crowd = Guard { name: String::from("crowd"), tally: counted("crowd", 5, 2, &generic).trained };
         let alone = train(&walk, &generic, &[], "walk").unwrap();
         let guarded = train(&walk, &generic, std::slice::from_ref(&crowd), "walk").unwrap();
         let worse = |codes: &Codes| crowd.tally.bits(codes) as f64 / crowd.tally.bits(&generic) as f64;
-        assert!(
-            worse(&alone) > 1.03 && worse(&guarded) <= 1.015,
-            "{} and {}",
-            worse(&alone),
-            worse(&guarded)
-        );
+        assert!(worse(&alone) > 1.03 && worse(&guarded) <= 1.02, "{} and {}", worse(&alone), worse(&guarded));
         assert!(walk.bits(&alone) < walk.bits(&guarded) && walk.bits(&guarded) < walk.bits(&generic));
+    }
+
+    #[test]
+    fn a_scene_that_was_written_down_needs_the_same_codes() {
+        let generic = Codes::generic();
+        let direct = counted("shooter", 3, 3, &generic).all();
+        let mut bytes = Vec::new();
+        let source = generate::by_name("shooter", 3).unwrap();
+        let ticks = 3 * source.ticks_per_second() as usize;
+        record(Limited::new(source, ticks), &mut bytes, || {}).unwrap();
+        let mut recorded = Counted::new(&generic);
+        count(Recording::new(&bytes[..]).unwrap(), 2, &generic, &mut recorded, || {}).unwrap();
+        let recorded = recorded.all();
+        assert_eq!((recorded.updates(), recorded.symbols()), (direct.updates(), direct.symbols()));
+        let tables =
+            [&direct, &recorded].map(|tally| train(tally, &generic, &[], "same").unwrap().serialize());
+        assert_eq!(tables[0], tables[1]);
+    }
+
+    #[test]
+    fn scenes_that_count_evenly_count_the_same_however_much_happens() {
+        let generic = Codes::generic();
+        let (much, little) = (counted("walk", 3, 6, &generic), counted("shooter", 3, 2, &generic));
+        let most = much.trained.symbols().max(little.trained.symbols());
+        let all = seen([&much, &little].into_iter(), &generic, true);
+        assert!(all.symbols().abs_diff(2 * most) < most / 20, "{} of {most}", all.symbols());
+        let plain = seen([&much, &little].into_iter(), &generic, false);
+        assert_eq!(plain.symbols(), much.trained.symbols() + little.trained.symbols());
     }
 
     #[test]

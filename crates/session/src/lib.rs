@@ -15,6 +15,7 @@
 //! | inputs that cannot be | [`validate`] |
 //! | rates, and who cannot keep up | [`adapt`], [`health`] |
 //! | the server around the rooms | [`server`] |
+//! | threads for large rooms | [`crew`] |
 //! | the other side | [`client`] |
 //! | finding servers and rooms | [`discovery`] |
 //! | settings, and what they default to | [`config`] |
@@ -26,6 +27,7 @@ pub mod channel;
 pub mod client;
 pub mod clock;
 pub mod config;
+pub mod crew;
 pub mod discovery;
 pub mod events;
 pub mod game;

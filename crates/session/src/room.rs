@@ -10,6 +10,7 @@ mod lobby;
 mod named;
 mod players;
 mod seat;
+mod spread;
 mod tell;
 mod writes;
 
@@ -124,6 +125,7 @@ pub struct Room {
     /// What became of snapshots since the last ones, at most one for each that was on its way: nobody builds on it before the
     /// next.
     outcomes: Vec<(ReplicaPeer, u64, bool)>,
+    spread: spread::Spread,
     /// Whether any class has fields of which every value arrives.
     has_properties: bool,
     next_object: u64,
@@ -173,6 +175,7 @@ impl Room {
             clock: StepClock::new(now, config.steps_per_second, config.catch_up_steps),
             seats: BTreeMap::new(),
             outcomes: Vec::new(),
+            spread: spread::Spread::default(),
             has_properties: protocol.classes().iter().any(Class::has_reliable),
             next_object: 1,
             random: Random::new(config.seed),

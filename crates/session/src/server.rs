@@ -13,6 +13,7 @@ mod desk;
 mod hall;
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use netloom_proto::{
     ConfigError, DisconnectReason, Endpoint, Event, PeerId, Pulse, RejectReason, Rejections, State, Stats,
@@ -21,6 +22,7 @@ use netloom_proto::{
 use netloom_wire::Micros;
 
 use crate::config::{RoomConfig, ServerConfig};
+use crate::crew::Crew;
 use crate::events::Subscriber;
 use crate::game::{Game, PlayerId};
 use crate::host::Hosted;
@@ -101,6 +103,7 @@ pub struct Server {
     config: ServerConfig,
     protocol: Protocol,
     buffer: Box<[u8]>,
+    crew: Option<Arc<dyn Crew>>,
     is_stopping: bool,
 }
 
@@ -115,6 +118,7 @@ impl Server {
             config,
             protocol,
             buffer: vec![0; BUFFER_BYTES].into(),
+            crew: None,
             is_stopping: false,
         })
     }
@@ -127,6 +131,11 @@ impl Server {
     /// What the clients of the game know.
     pub fn protocol(&self) -> &Protocol {
         &self.protocol
+    }
+
+    /// Threads that help with rooms of 64 players and more.
+    pub fn set_crew(&mut self, crew: Arc<dyn Crew>) {
+        self.crew = Some(crew);
     }
 
     /// Opens a room with a game in it.
@@ -220,8 +229,8 @@ impl Server {
             0 => 0,
             total => (total / players).max(1),
         };
-        let Server { endpoint, desk, buffer, .. } = self;
-        let mut telling = Telling { endpoint, buffer, bytes_per_second_max };
+        let Server { endpoint, desk, buffer, crew, .. } = self;
+        let mut telling = Telling { endpoint, buffer, bytes_per_second_max, crew: crew.as_deref() };
         desk.run(now, &mut telling);
         desk.flush(now, endpoint);
     }

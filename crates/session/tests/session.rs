@@ -106,6 +106,27 @@ fn players_hear_of_each_other() {
 }
 
 #[test]
+fn few_players_build_on_the_newest_states_and_many_share_older_ones() {
+    let mut net = Net::cubes(3);
+    let ticks = |net: &mut Net| net.server.room_mut(net.room).unwrap().replication().baseline_ticks();
+    for (players, expected) in [(1, 1), (4, 1), (5, 2), (16, 4)] {
+        while net.clients.len() < players {
+            let name = format!("player {}", net.clients.len());
+            let player = net.join(&name);
+            net.welcome(player);
+        }
+        assert_eq!(ticks(&mut net), expected, "{players} players");
+    }
+    for player in net.clients.iter().skip(1).map(|client| client.client.player().unwrap()).collect::<Vec<_>>()
+    {
+        let now = net.now;
+        assert!(net.server.kick(now, player, "enough"));
+    }
+    net.until("one is left", |net| net.server.player_count() == 1);
+    assert_eq!(ticks(&mut net), 1);
+}
+
+#[test]
 fn chat_reaches_the_room_unless_the_game_minds() {
     let mut net = Net::cubes(1);
     let [alice, bob] = ["alice", "bob"].map(|name| net.join(name));

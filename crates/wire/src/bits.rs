@@ -29,6 +29,17 @@ const fn low_mask(count: u32) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
+/// At most eight bytes as one word.
+#[inline]
+fn last_word(bytes: &[u8]) -> Option<u64> {
+    if let Some(word) = bytes.first_chunk() {
+        return Some(u64::from_le_bytes(*word));
+    }
+    let mut word = [0; 8];
+    word.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(u64::from_le_bytes(word))
+}
+
 /// Writes bits into storage that the caller owns.
 ///
 /// The first failure sticks: later writes do nothing, and [`BitWriter::finish`] reports it. Bytes of the storage after
@@ -127,6 +138,12 @@ impl<'a> BitWriter<'a> {
             return;
         }
         let words = self.append_words(bytes, bit_count / 64);
+        let count = (bit_count - words * 64) as u32;
+        if let Some(word) = bytes.get(words * 8..).and_then(last_word)
+            && count < 64
+        {
+            return self.append_bits(word & low_mask(count), count);
+        }
         let rest =
             bytes.get(words * 8..).and_then(|rest| BitReader::with_bit_len(rest, bit_count - words * 64));
         let Some(mut source) = rest else { return };
@@ -311,7 +328,8 @@ impl<'a> BitReader<'a> {
     }
 
     /// The next `count` bits (at most 56) without moving; past the end they read as zero.
-    #[inline]
+    // Every code that is read begins here: a call would take as long as the rest.
+    #[inline(always)]
     pub fn peek_bits(&self, count: u32) -> u64 {
         let available = self.remaining_bits().min(count.min(STORE_BITS_MAX) as usize) as u32;
         self.load() & low_mask(available)

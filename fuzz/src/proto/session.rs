@@ -14,7 +14,7 @@ use crate::input::Input;
 const KINDS: [PacketType; 8] = [
     PacketType::Data,
     PacketType::Data,
-    PacketType::Data,
+    PacketType::Quiet,
     PacketType::Ack,
     PacketType::KeepAlive,
     PacketType::Disconnect,

@@ -245,7 +245,7 @@ export class Connection {
     if (datagram.length === 0) return "too_short";
     if (datagram.length > DATAGRAM_BYTES_MAX) return "too_long";
     const type = datagram[0] & 0x0f;
-    if (type > PacketType.PathResponse) return "unknown_type";
+    if (type > PacketType.Quiet) return "unknown_type";
     if (isHandshake(type)) return this.#receiveHandshake(type, datagram, now);
     if (this.link) return this.link.handle(datagram, now);
     const isPlain = datagram[0] >= 0x80;

@@ -257,6 +257,7 @@ export class Link {
   #parses(payload) {
     switch (this.header.type) {
       case PacketType.Data:
+      case PacketType.Quiet:
         try {
           this.inbound.frames.readPayload(payload, 0, payload.length);
         } catch (error) {
@@ -276,6 +277,7 @@ export class Link {
 
   #answer() {
     if (this.header.type === PacketType.Data) return this.inbound.answer();
+    if (this.header.type === PacketType.Quiet) return Answer.Quiet;
     return this.header.type === PacketType.KeepAlive ? Answer.Soon : Answer.None;
   }
 
@@ -283,6 +285,7 @@ export class Link {
   #take(payload, number, now) {
     switch (this.header.type) {
       case PacketType.Data:
+      case PacketType.Quiet:
         return this.inbound.take(payload, number, this.header.isProtected, now);
       case PacketType.Disconnect:
         if (payload[0] === GOODBYE) this.#takeGoodbye(payload[1], now);

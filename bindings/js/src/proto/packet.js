@@ -21,6 +21,7 @@ export const PacketType = Object.freeze({
   Disconnect: 8,
   PathChallenge: 9,
   PathResponse: 10,
+  Quiet: 11,
 });
 
 /** Bytes of a checksum. */
@@ -38,7 +39,7 @@ export function isHandshake(type) {
 
 /** Whether packets of a type ask to be acknowledged. @param {number} type */
 export function asksForAck(type) {
-  return type === PacketType.Data || type === PacketType.KeepAlive;
+  return type === PacketType.Data || type === PacketType.KeepAlive || type === PacketType.Quiet;
 }
 
 /** What a packet acknowledges: one number and up to 64 before it. */

@@ -17,14 +17,14 @@ const SEEN = 1;
 const TAKEN = 2;
 /** Packets before the named one that an acknowledgement can tell of. */
 const ACK_BITS_MAX = 64;
-/** How many times as long as others an acknowledgement may wait after which nothing is sent again. */
-const PATIENT_DELAYS = 4;
-
 /**
  * What the sender of a packet is owed: nothing; an acknowledgement soon, since something may have to be sent
- * again; one with the second such packet, since something may be built upon it; one with whatever goes next.
+ * again; one with the second such packet, since something may be built upon it; one with whatever goes next; one with
+ * the next packet that asks for any.
  */
-export const Answer = Object.freeze({ None: 0, Soon: 1, InPairs: 2, Patient: 3 });
+export const Answer = Object.freeze({ None: 0, Soon: 1, InPairs: 2, Patient: 3, Quiet: 4 });
+/** How many times `ackDelay` each may wait. */
+const DELAYS = [0, 1, 4, 4, 16];
 
 /** What has arrived from the other side. */
 export class ReceiveWindow {
@@ -104,9 +104,8 @@ export class ReceiveWindow {
     if (answer === Answer.None) return;
     this.eliciting = Math.max(this.eliciting, number);
     if (answer !== Answer.Patient) this.unanswered++;
-    const wait =
-      isGap || this.unanswered >= 2 ? 0 : answer === Answer.Soon ? ackDelay : PATIENT_DELAYS * ackDelay;
-    this.ackAt = Math.min(this.ackAt, now + wait);
+    const isDue = isGap || (this.unanswered >= 2 && answer !== Answer.Quiet);
+    this.ackAt = Math.min(this.ackAt, isDue ? now : now + DELAYS[answer] * ackDelay);
   }
 
   /**

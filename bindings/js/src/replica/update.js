@@ -14,6 +14,7 @@ import { readContentBits, readRotationBits, readTripleBits, readValueBits } from
 import { Arc } from "./arc.js";
 import { ALONE, Chain, HEAD_FROM_NEWER, HEAD_OTHER, LINE, NEWER } from "./chain.js";
 import { WORDS_MAX } from "./class.js";
+import { readSingles, readTurn } from "./singles.js";
 
 /** @typedef {import("../wire/bits.js").BitReader} BitReader */
 /** @typedef {import("../wire/table.js").CodeTable} CodeTable */
@@ -62,6 +63,8 @@ export class UpdateReader {
     this.turn = 0;
     this.hasOthers = false;
     this.firstNumber = NO_NUMBER;
+    /** Whether the newer position is of singles. */
+    this.isExact = false;
     this.changed = new Uint8Array(64);
     this.arc = new Arc();
   }
@@ -86,16 +89,22 @@ export class UpdateReader {
       if (others.length > 0) this.#readOthers(others, reader);
       return;
     }
-    const hasPosition = position !== null && position.form !== null && hasWords(position.form);
-    const isKnown = hasPosition && states[newerAt + position.first + 3] === 0;
-    const hasLine = isKnown && line !== null && states[olderAt + position.first + 3] === 0;
-    if (hasLine) this.#step(states, newerAt + position.first, olderAt + position.first, line);
+    const first = position === null ? 0 : position.first;
+    const mark = position === null ? 0 : states[newerAt + first + 3];
+    this.isExact = mark !== 0;
+    const isKnown = this.isExact || (position !== null && position.form !== null && hasWords(position.form));
+    const hasLine = isKnown && line !== null && states[olderAt + first + 3] === mark;
+    if (hasLine && !this.isExact) this.#step(states, newerAt + first, olderAt + first, line);
     this.#readForm(shape, states, newerAt, newerAge, olderAt, line, isKnown, hasLine, reader);
     const { place, turn } = this;
     if (this.hasOthers && others.length === 0) throw new WireError("InvalidCode");
     if (place !== 0) {
       if (position === null) throw new WireError("InvalidCode");
-      this.#readPosition(position, states, newerAt, isKnown, hasLine, reader);
+      if (this.isExact && place === PLACE_FROM_NEWER) {
+        readSingles(3, states, olderAt + first, hasLine ? line : null, reader, this.words, first);
+      } else {
+        this.#readPosition(position, states, newerAt, isKnown && !this.isExact, hasLine, reader);
+      }
     }
     if (turn !== 0) {
       if (rotation === null) throw new WireError("InvalidCode");
@@ -130,8 +139,8 @@ export class UpdateReader {
    * @param {number} newerAge
    * @param {number} olderAt
    * @param {Line | null} line
-   * @param {boolean} isKnown whether the newer position has words
-   * @param {boolean} hasLine whether the older one has, too
+   * @param {boolean} isKnown whether the newer position has words, or singles
+   * @param {boolean} hasLine whether the older one has the same
    * @param {BitReader} reader
    */
   #readForm({ position, rotation }, states, newerAt, newerAge, olderAt, line, isKnown, hasLine, reader) {
@@ -140,11 +149,15 @@ export class UpdateReader {
     const [hasMoved, hasTurned] = [moves(position), moves(rotation)];
     this.firstNumber = NO_NUMBER;
     this.hasOthers = false;
-    if (isKnown && (hasMoved || !hasLine)) {
-      const isTurning = rotation !== null && rotation.width !== null;
-      const turn = line === null ? TURN_FROM_NEWER : hasTurned ? TURN_FROM_ARC : TURN_SAME;
-      this.place = hasLine ? PLACE_FROM_LINE : PLACE_FROM_NEWER;
-      this.turn = isTurning ? turn : TURN_SAME;
+    const isUsual = isKnown && (hasMoved || !hasLine);
+    if (isUsual) {
+      const turned = rotation?.width ? TURN_FROM_ARC : TURN_FROM_NEWER;
+      const turn = line === null ? TURN_FROM_NEWER : hasTurned ? turned : TURN_SAME;
+      this.place = hasLine && !this.isExact ? PLACE_FROM_LINE : PLACE_FROM_NEWER;
+      this.turn = rotation === null ? TURN_SAME : turn;
+    }
+    if (this.isExact && isUsual && reader.bits(1) === 1) return;
+    if (!this.isExact && isUsual) {
       this.#expectPlace(hasLine);
       const symbol = this.codes.head[this.chain.first].read(reader);
       if (symbol === HEAD_FROM_NEWER) {
@@ -232,6 +245,9 @@ export class UpdateReader {
     const { words, arc, chain, codes } = this;
     if (turn === TURN_IN_FULL) return readRotationBits(width, reader, words, first);
     const isFromNewer = turn > TURN_PREDICTED && turn <= TURN_FROM_NEWER_DROPPING;
+    if (width === null && turn === TURN_FROM_NEWER) {
+      return readTurn(states, olderAt + first, line, reader, words, first);
+    }
     if (width === null || (!isFromNewer && line === null)) throw new WireError("InvalidCode");
     arc.trace(width, states, newerAt + first, olderAt + first, line);
     const isNamed = turn === TURN_FROM_NEWER_DROPPING || turn === TURN_FROM_ARC_DROPPING;
@@ -273,7 +289,9 @@ export class UpdateReader {
         this.words[field.first] = readResidual(reader, this.codes.residual, word, field.min, field.max);
       } else if (field.contentMax > 0) {
         this.#readContent(field, reader);
-      } else if (field.form !== null && hasWords(field.form) && this.words[field.first + 3] === 0) {
+      } else if (field.kind === "f32" || (field.form !== null && !hasWords(field.form))) {
+        readSingles(field.kind === "f32" ? 1 : 3, this.words, 0, null, reader, this.words, field.first);
+      } else if (field.form !== null && this.words[field.first + 3] === 0) {
         this.#readNearTriple(field, field.form, reader);
       } else {
         readValueBits(field, reader, this.words, field.first);

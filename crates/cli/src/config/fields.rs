@@ -59,7 +59,7 @@ const SECTIONS: [(&str, &str); 7] = [
 ];
 
 /// All settings, in the order of the file.
-const FIELDS: [Field; 59] = [
+const FIELDS: [Field; 60] = [
     field(
         "server",
         "role",
@@ -92,6 +92,12 @@ const FIELDS: [Field; 59] = [
         "driver",
         Words(&["polling", "dual"]),
         "polling: one thread does everything. dual: every transport has a thread of its own beside the game's.",
+    ),
+    field(
+        "server",
+        "workers",
+        Whole(1, 16),
+        "Threads that make the snapshots of rooms with 64 players and more. With 1 the game's thread does it.",
     ),
     field(
         "server",

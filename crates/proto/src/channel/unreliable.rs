@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use netloom_wire::Micros;
 
-use super::{Deliver, Received};
+use super::{Deliver, Received, Tag};
 use crate::frame::MessageFrame;
 use crate::limits::ASSEMBLIES_MAX;
 use crate::pool::{BufferPool, Shared};
@@ -18,7 +18,7 @@ struct Outgoing {
     data: Shared,
     id: u16,
     fragment: Option<(u16, u16)>,
-    tag: Option<u64>,
+    tag: Option<Tag>,
 }
 
 /// The next part to send.
@@ -27,7 +27,7 @@ pub struct DuePart<'a> {
     pub id: u16,
     pub fragment: Option<(u16, u16)>,
     pub data: &'a [u8],
-    pub tag: Option<u64>,
+    pub tag: Option<Tag>,
 }
 
 /// The sending half of an unreliable channel.
@@ -58,7 +58,7 @@ impl UnreliableSender {
     pub fn push(
         &mut self,
         message: &[u8],
-        tag: Option<u64>,
+        tag: Option<Tag>,
         whole_max: usize,
         pool: &mut BufferPool,
         mut dropped: impl FnMut(u64),
@@ -66,7 +66,7 @@ impl UnreliableSender {
         if self.latest_only {
             for part in self.queue.drain(..) {
                 self.pending_bytes -= part.data.len();
-                part.tag.into_iter().for_each(&mut dropped);
+                part.tag.into_iter().for_each(|tag| dropped(tag.number));
                 pool.unshare(part.data);
             }
         }
@@ -297,8 +297,8 @@ mod tests {
     fn a_newer_message_replaces_an_unsent_one_and_its_tag_is_reported() {
         let (mut sender, mut pool) = (UnreliableSender::new(true), BufferPool::default());
         let mut dropped = vec![];
-        sender.push(b"old", Some(1), 1_000, &mut pool, |tag| dropped.push(tag));
-        sender.push(b"newer", Some(2), 1_000, &mut pool, |tag| dropped.push(tag));
+        sender.push(b"old", Some(1.into()), 1_000, &mut pool, |tag| dropped.push(tag));
+        sender.push(b"newer", Some(2.into()), 1_000, &mut pool, |tag| dropped.push(tag));
         assert_eq!(sender.due().unwrap().data, b"newer");
         assert_eq!((dropped, sender.pending_bytes()), (vec![1], 5));
     }

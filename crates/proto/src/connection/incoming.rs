@@ -150,7 +150,7 @@ impl Connection {
         use PacketType::*;
         let allowed = match self.state {
             State::Connecting => {
-                self.accepting.is_some() && matches!(kind, Data | Ack | KeepAlive | Disconnect)
+                self.accepting.is_some() && matches!(kind, Data | Quiet | Ack | KeepAlive | Disconnect)
             }
             State::Connected => !kind.is_handshake(),
             State::Disconnecting => kind == Disconnect,
@@ -411,7 +411,9 @@ enum Contents<'a> {
 impl<'a> Contents<'a> {
     fn check(header: &Header, payload: &'a [u8], table: &'a ChannelTable) -> Result<Contents<'a>, Rejection> {
         let contents = match (header.kind, payload) {
-            (PacketType::Data, payload) => Contents::check_frames(payload, header.protected, table),
+            (PacketType::Data | PacketType::Quiet, payload) => {
+                Contents::check_frames(payload, header.protected, table)
+            }
             (PacketType::Ack | PacketType::KeepAlive, []) => Some(Contents::Nothing),
             (PacketType::Disconnect, &[GOODBYE, code]) => Some(Contents::Goodbye(code)),
             (PacketType::Disconnect, &[CONFIRM, _]) => Some(Contents::Confirm),
@@ -425,6 +427,7 @@ impl<'a> Contents<'a> {
     /// What the sender is owed. An unreliable message that comes alone is never sent again.
     fn answer(&self, kind: PacketType) -> Answer {
         match self {
+            _ if kind == PacketType::Quiet => Answer::Quiet,
             Contents::Message(message) if message.kind == ChannelKind::Sequenced => Answer::Patient,
             Contents::Message(message) if message.kind == ChannelKind::Unreliable => Answer::InPairs,
             _ if kind.elicits_ack() => Answer::Soon,

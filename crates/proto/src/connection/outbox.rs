@@ -7,7 +7,7 @@
 //! another channel out, whatever the sizes. What redundancy repeats is only what is new: a message that is sent
 //! again is on its way twice already.
 
-use crate::channel::{ReliableSender, SendError, Sender, Undeliverable, check_message};
+use crate::channel::{ReliableSender, SendError, Sender, Tag, Undeliverable, check_message};
 use crate::config::{ChannelKind, Config};
 use crate::frame::{FrameWriter, MessageFrame};
 use crate::pool::BufferPool;
@@ -39,6 +39,8 @@ pub struct Packing<'a, 'b> {
     pub writer: &'a mut FrameWriter<'b>,
     /// Where what it carries is noted.
     pub sent: &'a mut SentPackets,
+    /// Whether there are only messages in it whose outcome can wait.
+    pub can_wait: bool,
 }
 
 /// Which parts of a reliable channel to pack.
@@ -78,7 +80,7 @@ impl Outbox {
         &mut self,
         channel: u8,
         message: &[u8],
-        tag: Option<u64>,
+        tag: Option<Tag>,
         (config, whole_max): (&Config, usize),
         pool: &mut BufferPool,
         dropped: impl FnMut(u64),
@@ -281,8 +283,9 @@ impl Outbox {
                 if !packing.message(&frame, reserve) {
                     break;
                 }
+                packing.can_wait &= part.tag.is_some_and(|tag| tag.can_wait);
                 if let Some(tag) = part.tag {
-                    packing.sent.carry(Carried::Tagged(tag));
+                    packing.sent.carry(Carried::Tagged(tag.number));
                 }
                 sender.handle_sent(pool);
             }
@@ -329,6 +332,7 @@ fn fill_reliable(
             break;
         }
         sender.handle_sent(id, packing.number);
+        packing.can_wait = false;
         packing.sent.carry(Carried::Reliable { channel, id });
         packed += 1;
         if parts == Parts::One {

@@ -23,6 +23,9 @@ const FRAME_HEADER_MAX: usize = 1 + 2 + 2 + 2 + 3;
 /// A path challenge, with header and tag.
 pub(super) const CHALLENGE_BYTES: usize = HEADER_MAX + PROOF_BYTES + TAG_BYTES;
 
+/// While more than this is under way, every acknowledgement is wanted: they say how much the path carries.
+const QUIET_IN_FLIGHT_MAX: usize = 16;
+
 /// How often a goodbye is repeated until it is confirmed.
 const GOODBYE_RESEND: Micros = Micros::from_millis(100);
 
@@ -154,7 +157,10 @@ impl Connection {
         let end = context.config.mtu.min(affordable).saturating_sub(self.session.trailer_bytes());
         let mut writer = FrameWriter::new(out.get_mut(header_len..end).filter(|room| !room.is_empty())?);
         let is_tail_due = self.tail_at(context.config).is_some_and(|at| now >= at);
-        let mut packing = Packing { number, writer: &mut writer, sent: &mut self.sent };
+        // Where packets get lost, whoever sent one has to hear of it soon.
+        let is_lossless = self.rate.loss().per_mille() == 0;
+        let can_wait = is_lossless && self.sent.in_flight() < QUIET_IN_FLIGHT_MAX;
+        let mut packing = Packing { number, writer: &mut writer, sent: &mut self.sent, can_wait };
         let for_lost = self.outbox.fill(&mut packing, context.pool);
         // A packet with nothing new in it goes between others: redundancy stays with them unless they fail to come.
         let has_new = !packing.writer.is_empty();
@@ -170,17 +176,22 @@ impl Connection {
             self.counters.resends += self.outbox.fill_lost(&mut packing);
             let is_protected = has_new || self.history.waiting_since().is_none();
             if is_protected && self.redundancy != Redundancy::Off {
-                let (block, messages) = Frames::of_block(writer.frames(), context.table).counted_block();
+                let (block, messages) =
+                    Frames::of_block(packing.writer.frames(), context.table).counted_block();
                 if block.len() <= BLOCK_BYTES_MAX {
                     (block_len, block_messages) = (block.len(), messages);
                 }
             }
         }
-        if writer.is_empty() {
+        if packing.writer.is_empty() {
             return None;
         }
+        let is_quiet = packing.can_wait && matches!(repeats, Repeats::Nothing);
         let payload_len = writer.finish();
         self.counters.blocks_repeated += repeats.frames();
+        if is_quiet {
+            packet::quieten(out);
+        }
         if block_len > 0 {
             packet::protect(out);
             let block = &out[header_len + 1..header_len + 1 + block_len];

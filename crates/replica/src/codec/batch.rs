@@ -46,6 +46,11 @@ pub struct Update<'a> {
 }
 
 impl Pair {
+    /// Whether [`Pair::encode_many`] does anything for objects of this class.
+    pub fn encodes_many(&self, class: &Class, visible: u64) -> bool {
+        self.line.is_some() && Layout::of(&Shape::of(class, visible)).is_some()
+    }
+
     /// [`Pair::encode_small`] for many objects: the bits of each, as [`SmallCode`] holds them. Those of an object with
     /// anything unusual are zero: it is to be encoded alone. Ends with the shorter of `updates` and `out`, and returns
     /// how many there were.

@@ -46,7 +46,7 @@ pub(super) const OTHER_FORM: usize = NUMBER_SYMBOLS + 1;
 pub(super) const HEAD_SYMBOLS: usize = NUMBER_SYMBOLS + 2;
 
 /// Sizes that are told apart.
-const LEVELS: usize = 12;
+pub(super) const LEVELS: usize = 12;
 /// Tables: a level of each kind.
 pub(super) const CHAIN_TABLES: usize = 5 * LEVELS;
 /// Places of one table among the codes of all.
@@ -274,13 +274,33 @@ fn read_rest(symbol: usize, reader: &mut BitReader<'_>) -> Result<i32, ReadError
     if symbol >= ESCAPE {
         return read_far(symbol, reader);
     }
+    let low = reader.peek_bits(16);
+    reader.skip_bits(low_bits(symbol) as usize)?;
+    Ok(number(symbol, low))
+}
+
+/// Reads a number with the table at this place.
+#[inline(always)]
+fn read_number(codes: &Numbers, table: i32, reader: &mut BitReader<'_>) -> Result<i32, ReadError> {
+    // A code and what follows it are at most 22 bits: they are looked at once.
+    let bits = reader.peek_bits(32);
+    let (symbol, length) = codes.symbol(table as usize / CHAIN_STRIDE, bits);
+    if symbol >= ESCAPE {
+        reader.skip_bits(length as usize)?;
+        return read_far(symbol, reader);
+    }
+    reader.skip_bits((length + low_bits(symbol)) as usize)?;
+    Ok(number(symbol, bits >> length))
+}
+
+/// The number of a symbol below [`ESCAPE`], and the bits that follow it.
+#[inline(always)]
+fn number(symbol: usize, bits: u64) -> i32 {
     let count = low_bits(symbol);
     let index = symbol as i32 >> 1;
     let top = if index < EXACT as i32 { index } else { 4 + (index & 3) };
-    let low = reader.peek_bits(16) as i32 & ((1 << count) - 1);
-    reader.skip_bits(count as usize)?;
-    let fold = top << count | low;
-    Ok(fold ^ -(symbol as i32 & 1))
+    let fold = top << count | bits as i32 & ((1 << count) - 1);
+    fold ^ -(symbol as i32 & 1)
 }
 
 #[cold]
@@ -300,8 +320,8 @@ pub(super) fn read(
     expected: Expected,
     reader: &mut BitReader<'_>,
 ) -> Result<[i32; 3], ReadError> {
-    let symbol = read_symbol(first, expected.first(), reader)?;
-    read_after(symbol, next, expected, reader)
+    let first = read_number(first, expected.first(), reader)?;
+    read_next(first, next, expected, reader)
 }
 
 /// Reads the rest of three numbers of which the symbol of the first is known.
@@ -312,9 +332,18 @@ pub(super) fn read_after(
     expected: Expected,
     reader: &mut BitReader<'_>,
 ) -> Result<[i32; 3], ReadError> {
-    let first = read_rest(symbol, reader)?;
-    let second = read_rest(read_symbol(next, expected.second(first), reader)?, reader)?;
-    let third = read_rest(read_symbol(next, expected.third(first, second), reader)?, reader)?;
+    read_next(read_rest(symbol, reader)?, next, expected, reader)
+}
+
+#[inline(always)]
+fn read_next(
+    first: i32,
+    next: &Numbers,
+    expected: Expected,
+    reader: &mut BitReader<'_>,
+) -> Result<[i32; 3], ReadError> {
+    let second = read_number(next, expected.second(first), reader)?;
+    let third = read_number(next, expected.third(first, second), reader)?;
     Ok([first, second, third])
 }
 

@@ -13,6 +13,7 @@
 
 mod file;
 mod shipped;
+mod untrained;
 
 pub use file::{NAME_BYTES_MAX, TABLE_BYTES_MAX, TableError};
 pub use shipped::SHIPPED;

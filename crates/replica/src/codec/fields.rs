@@ -5,6 +5,7 @@
 //!
 //!   integer, quantized float   residual against the newer baseline (netloom_wire::delta::residual)
 //!   scale, velocity            1 bit "raw" where the kind may be, then three residuals; in full if the baseline is raw
+//!   singles                    differences from the newer baseline (see exact)
 //!   text, bytes, array         residual of the change number, then the value in full
 //!   everything else            in full (the bit form of its kind)
 //! ```
@@ -18,7 +19,8 @@ use netloom_wire::{BitReader, BitWriter, Name, Profile, ReadError, WriteError};
 
 use super::Blobs;
 use super::codes::Codes;
-use super::run::Run;
+use super::exact;
+use super::run::{LongRun, Run, Written};
 use crate::class::{Class, FieldWords, triple_range};
 
 /// The words of a field.
@@ -43,7 +45,12 @@ impl<'a> Others<'a> {
         let mut changed = 0;
         for index in places(visible) {
             let field = &class.fields()[index];
-            changed |= u64::from(slice(current, field) != slice(newer, field)) << index;
+            // Most fields are one word, which needs no call to be compared.
+            let differs = match field.count {
+                1 => current[field.first] != newer[field.first],
+                _ => slice(current, field) != slice(newer, field),
+            };
+            changed |= u64::from(differs) << index;
         }
         Others { class, visible, changed, current, newer }
     }
@@ -92,6 +99,10 @@ fn write_field(
             for (word, &base) in [x, y, z].into_iter().zip(base) {
                 write_residual(word, base, range, table, writer);
             }
+        }
+        (FieldKind::F32, &[word], _) => write_singles([word], [base[0]], writer),
+        (FieldKind::Scale(Profile::None) | FieldKind::Velocity(Profile::None), &[x, y, z, 1], _) => {
+            write_singles([x, y, z], [base[0], base[1], base[2]], writer);
         }
         (kind, words, _) => match value_of(kind, words) {
             Some(value) => kind.write_bits(value, writer),
@@ -144,8 +155,30 @@ fn read_field(
             }
             Ok(())
         }
+        (FieldKind::F32, _) => read_singles::<1>(reader, target),
+        (FieldKind::Scale(Profile::None) | FieldKind::Velocity(Profile::None), _) => {
+            target[3] = 1;
+            read_singles::<3>(reader, target)
+        }
         (kind, _) => read_whole(kind, reader, target),
     }
+}
+
+fn write_singles<const N: usize>(words: [i32; N], base: [i32; N], writer: &mut BitWriter<'_>) {
+    if !words.into_iter().all(exact::is_finite) {
+        return writer.fail(WriteError::NonFinite);
+    }
+    let mut run = LongRun::default();
+    exact::put_alone(words, base, &mut run);
+    run.write(writer);
+}
+
+/// Reads singles over the first words of `target`, which hold those of the baseline.
+fn read_singles<const N: usize>(reader: &mut BitReader<'_>, target: &mut [i32]) -> Result<(), ReadError> {
+    if let Some(words) = target.first_chunk_mut::<N>() {
+        *words = exact::take_alone(*words, reader)?;
+    }
+    Ok(())
 }
 
 /// A kind of triple that falls back to singles where its words do not reach.

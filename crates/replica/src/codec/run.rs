@@ -82,6 +82,8 @@ impl Written for LongRun {
 
     fn write(&self, writer: &mut BitWriter<'_>) {
         writer.append_bits(self.bits as u64, self.length.min(64));
-        writer.append_bits((self.bits >> 64) as u64, self.length.saturating_sub(64));
+        if self.length > 64 {
+            writer.append_bits((self.bits >> 64) as u64, self.length - 64);
+        }
     }
 }

@@ -8,8 +8,8 @@ use netloom_wire::quantize::WordRange;
 use netloom_wire::{BitReader, BitWriter, ReadError, WriteError};
 
 use super::run::{Run, Written};
-use super::symbol::{Change, Head, Past, Place, Turn, Usual};
-use super::{Codes, Known, chain, fields, four, position, rotation};
+use super::symbol::{Change, Head, Opening, Past, Place, Turn, Usual};
+use super::{Codes, Known, chain, circle, exact, fields, four, position, rotation};
 use crate::class::{Class, Grain, Spot};
 
 /// What of an object the receiver sees.
@@ -66,7 +66,14 @@ impl<'a> Shape<'a> {
         Past::of(moved, turned, known.oldest.is_some())
     }
 
-    /// What is known of the position, unless its words are the bits of singles, from which nothing is predicted.
+    /// Whether the words of the position or the rotation are singles that the receiver can build on, so that codes are long.
+    #[inline]
+    pub fn is_exact(&self, newer: &[i32]) -> bool {
+        self.rotation.is_some_and(|spot| spot.quantized.is_none())
+            || self.position.is_some_and(|spot| four(newer, spot.first)[3] != 0)
+    }
+
+    /// What is known of the position, unless its words are singles.
     #[inline]
     fn known_position<'k>(&self, known: &Known<'k>) -> Option<position::Known<'k>> {
         let spot = self.position?;
@@ -76,6 +83,22 @@ impl<'a> Shape<'a> {
         let oldest = known.oldest(spot.first).filter(|(oldest, _)| oldest[3] == 0 && older.is_some());
         let is_carried = known.is_carried;
         (newer[3] == 0).then_some(position::Known { newer, older, oldest, is_carried, range })
+    }
+
+    /// What is known of the position if its words are singles.
+    #[inline]
+    fn exact_position<'k>(&self, known: &Known<'k>) -> Option<exact::Known<'k>> {
+        let first = self.position?.first;
+        let newer = known.newer(first);
+        let older = known.older(first).filter(|(older, _)| older[3] != 0);
+        (newer[3] != 0).then_some(exact::Known { newer, older })
+    }
+
+    /// What is known of the rotation if its words are singles.
+    #[inline]
+    fn exact_rotation<'k>(&self, known: &Known<'k>) -> Option<circle::Known<'k>> {
+        let spot = self.rotation.filter(|spot| spot.quantized.is_none())?;
+        Some(circle::Known { newer: known.newer(spot.first), older: known.older(spot.first) })
     }
 
     #[inline]
@@ -90,24 +113,32 @@ impl<'a> Shape<'a> {
         })
     }
 
-    /// The form that needs no symbol, of an object whose position is known.
+    /// The form that needs no symbol, of an object whose position is known: in words, with what is ahead of them, or in
+    /// singles.
     #[inline]
-    fn usual(&self, known: &Known<'_>, ahead: Option<&position::Ahead>) -> Option<Usual> {
+    fn usual(
+        &self,
+        known: &Known<'_>,
+        words: Option<Option<&position::Ahead>>,
+        singles: Option<&exact::Known<'_>>,
+    ) -> Option<Usual> {
         let (moved, turned) = self.motion(known);
-        let has_rotation = self.rotation.is_some_and(|spot| spot.quantized.is_some());
-        let turn = match has_rotation {
-            true if known.older.is_none() || known.is_carried => Turn::FromNewer,
-            true if turned => Turn::FromLine,
+        let turn = match self.rotation {
+            Some(_) if known.older.is_none() || known.is_carried => Turn::FromNewer,
+            // Singles are from either, and say themselves from which.
+            Some(spot) if turned && spot.quantized.is_none() => Turn::FromNewer,
+            Some(_) if turned => Turn::FromLine,
             _ => Turn::Same,
         };
-        match ahead {
-            None => Some(Usual { place: Place::FromNewer, turn, expected: chain::Expected::ALONE }),
-            Some(ahead) if known.is_carried => {
-                Some(Usual { place: Place::FromNewer, turn, expected: ahead.expected(false) })
-            }
-            Some(ahead) => {
-                moved.then(|| Usual { place: Place::FromLine, turn, expected: ahead.expected(true) })
-            }
+        if let Some(singles) = singles {
+            let is_usual = moved || singles.older.is_none();
+            return is_usual.then_some(Usual { place: Place::FromNewer, turn, opening: Opening::Bit });
+        }
+        let usual = |place, expected| Usual { place, turn, opening: Opening::Head(expected) };
+        match words? {
+            None => Some(usual(Place::FromNewer, chain::Expected::ALONE)),
+            Some(ahead) if known.is_carried => Some(usual(Place::FromNewer, ahead.expected(false))),
+            Some(ahead) => moved.then(|| usual(Place::FromLine, ahead.expected(true))),
         }
     }
 
@@ -150,8 +181,12 @@ impl<'a> Shape<'a> {
         }
         let known_position = self.known_position(known);
         let ahead = known_position.and_then(|position| position.ahead());
-        let usual = known_position.and_then(|_| self.usual(known, ahead.as_ref()));
-        let position = self.say_position(known, known_position.as_ref(), ahead.as_ref(), current)?;
+        let exact = self.exact_position(known);
+        let usual = self.usual(known, known_position.map(|_| ahead.as_ref()), exact.as_ref());
+        let position = match &exact {
+            Some(exact) => self.say_singles(exact, current)?,
+            None => self.say_position(known, known_position.as_ref(), ahead.as_ref(), current)?,
+        };
         let rotation = self.say_rotation(known, current)?;
         let past = self.past(known);
         let form = Form { jump_age, others, past, newer_age: known.newer_age, usual: usual.as_ref() };
@@ -188,6 +223,23 @@ impl<'a> Shape<'a> {
         Some(Position::Whole(fields::whole(spot.kind, *words)?))
     }
 
+    /// The position where it was said in singles.
+    #[inline(always)]
+    fn say_singles<R: Run>(&self, known: &exact::Known<'_>, current: &[i32]) -> Option<Position<R>> {
+        let spot = self.position?;
+        let words = four(current, spot.first);
+        if words == known.newer {
+            return Some(Position::SAME);
+        }
+        if words[3] != 0 && words.iter().take(3).all(|&word| exact::is_finite(word)) {
+            let run: R = known.write(words);
+            if run.length() <= POSITION_BITS_MAX {
+                return Some(Position::Singles(run));
+            }
+        }
+        Some(Position::Whole(fields::whole(spot.kind, *words)?))
+    }
+
     #[inline(always)]
     fn say_rotation<R: Run>(&self, known: &Known<'_>, current: &[i32]) -> Option<Rotation<R>> {
         let Some(spot) = self.rotation else { return Some(Rotation::SAME) };
@@ -200,7 +252,13 @@ impl<'a> Shape<'a> {
                 }
             }
             None if words == known.newer(spot.first) => return Some(Rotation::SAME),
-            None => {}
+            None => {
+                circle::check(words).ok()?;
+                let run: R = self.exact_rotation(known)?.write(words);
+                if run.length() <= ROTATION_BITS_MAX {
+                    return Some(Rotation::Singles(run));
+                }
+            }
         }
         Some(Rotation::Whole(fields::whole(spot.kind, *words)?))
     }
@@ -241,7 +299,8 @@ impl<'a> Shape<'a> {
     ) -> Result<Change, ReadError> {
         let position = self.known_position(known);
         let ahead = position.and_then(|position| position.ahead());
-        let usual = position.and_then(|_| self.usual(known, ahead.as_ref()));
+        let exact = self.exact_position(known);
+        let usual = self.usual(known, position.map(|_| ahead.as_ref()), exact.as_ref());
         let (change, first) = Change::read(codes, self.past(known), usual.as_ref(), known.newer_age, reader)?;
         if change.others && self.others == 0 {
             return Err(ReadError::InvalidCode);
@@ -251,6 +310,9 @@ impl<'a> Shape<'a> {
             let target = &mut words[usize::from(spot.first)..usize::from(spot.first) + 4];
             if change.place == Place::Absolute {
                 fields::read_whole(spot.kind, reader, target)?;
+            } else if let Some(exact) = exact {
+                let words = (change.place == Place::FromNewer).then(|| exact.read(reader));
+                target.copy_from_slice(&words.ok_or(ReadError::InvalidCode)??);
             } else {
                 let position = position.ok_or(ReadError::InvalidCode)?;
                 target.copy_from_slice(&position.read(change.place, ahead.as_ref(), first, codes, reader)?);
@@ -262,6 +324,9 @@ impl<'a> Shape<'a> {
             let target = &mut words[usize::from(spot.first)..usize::from(spot.first) + 4];
             if change.turn == Turn::Absolute {
                 fields::read_whole(spot.kind, reader, target)?;
+            } else if let Some(exact) = self.exact_rotation(known) {
+                let words = (change.turn == Turn::FromNewer).then(|| exact.read(reader));
+                target.copy_from_slice(&words.ok_or(ReadError::InvalidCode)??);
             } else {
                 let rotation = self.known_rotation(known).ok_or(ReadError::InvalidCode)?;
                 target.copy_from_slice(&rotation.read(change.turn, codes, reader)?);
@@ -272,9 +337,15 @@ impl<'a> Shape<'a> {
     }
 }
 
+/// Longer differences of singles are not worth it: in full they take 96 and 128 bits, and the form a symbol.
+const POSITION_BITS_MAX: u32 = 96 + 8;
+const ROTATION_BITS_MAX: u32 = 128;
+
 /// How a position is said.
 enum Position<R> {
     Said(position::Said),
+    /// From what is predicted of singles, in these bits.
+    Singles(R),
     /// In full, in these bits.
     Whole(R),
 }
@@ -291,6 +362,7 @@ impl<R> Position<R> {
     fn place(&self) -> Place {
         match self {
             Position::Said(said) => Place::of(said.place),
+            Position::Singles(_) => Place::FromNewer,
             Position::Whole(_) => Place::Absolute,
         }
     }
@@ -299,6 +371,8 @@ impl<R> Position<R> {
 /// How a rotation is said.
 enum Rotation<R> {
     Said(rotation::Said),
+    /// From what is predicted of singles, in these bits.
+    Singles(R),
     /// In full, in these bits.
     Whole(R),
 }
@@ -315,6 +389,7 @@ impl<R> Rotation<R> {
     fn turn(&self) -> Turn {
         match self {
             Rotation::Said(said) => Turn::of(said.turn),
+            Rotation::Singles(_) => Turn::FromNewer,
             Rotation::Whole(_) => Turn::Absolute,
         }
     }
@@ -346,7 +421,7 @@ impl Form<'_> {
         let mut symbol = R::default();
         let head = change.write(codes, self.past, self.usual, self.newer_age, &mut symbol);
         let position = match position {
-            Position::Whole(run) => *run,
+            Position::Singles(run) | Position::Whole(run) => *run,
             Position::Said(said) => {
                 let mut run = R::default();
                 if said.has_differences() {
@@ -357,7 +432,7 @@ impl Form<'_> {
             }
         };
         let rotation = match rotation {
-            Rotation::Whole(run) => *run,
+            Rotation::Singles(run) | Rotation::Whole(run) => *run,
             Rotation::Said(said) => {
                 let mut run = R::default();
                 said.write(codes, &mut run);

@@ -22,6 +22,9 @@
 //!   rested between them, or has no position  (none: the symbol comes first)
 //! ```
 //!
+//! A position of singles (see [`exact`](super::exact)) has no such tables: a bit comes first, and says that the form is the usual
+//! one, with position and rotation from what they are predicted to be, each as is best for it.
+//!
 //! **Jumps.** Every update that builds on a state from before a jump says that there was one, so one jump is told many times,
 //! and of two of which one got lost only one is told. A receiver that had to guess which is which would sweep some jumps
 //! and take motion for others. So the age of the newest jump is said, in ticks, and as the receiver knows from
@@ -151,8 +154,27 @@ pub(super) fn place_of_code(place: i32, turn: i32, moved: bool, turned: bool) ->
 pub(super) struct Usual {
     pub place: Place,
     pub turn: Turn,
-    /// What is expected of the first number of the position.
-    pub expected: Expected,
+    pub opening: Opening,
+}
+
+/// What an object with a usual form begins with.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Opening {
+    /// A code of the head, in the table of the first number of the position, of which this is expected.
+    Head(Expected),
+    /// A bit: one if the form is the usual one.
+    Bit,
+}
+
+impl Opening {
+    /// Says that the form is not the usual one: a symbol of the head, and of bits the only other one.
+    #[inline(always)]
+    fn write_unusual(&self, symbol: usize, codes: &Codes, run: &mut impl Run) {
+        match self {
+            Opening::Head(expected) => run.put_code(codes.head().code_at(expected.first() + symbol as i32)),
+            Opening::Bit => run.put(0, 1),
+        }
+    }
 }
 
 /// How the first code of an object with a usual form is said.
@@ -197,14 +219,17 @@ impl Change {
     ) -> Option<Head> {
         let head = usual.map(|usual| (usual, usual.head(self)));
         match head {
-            Some((_, Head::Usual)) => return Some(Head::Usual),
+            Some((usual, Head::Usual)) => {
+                if let Opening::Bit = usual.opening {
+                    run.put(1, 1);
+                }
+                return Some(Head::Usual);
+            }
             Some((usual, Head::FromNewer)) => {
-                run.put_code(codes.head().code_at(usual.expected.first() + FROM_NEWER as i32));
+                usual.opening.write_unusual(FROM_NEWER, codes, run);
                 return Some(Head::FromNewer);
             }
-            Some((usual, Head::Other)) => {
-                run.put_code(codes.head().code_at(usual.expected.first() + OTHER_FORM as i32));
-            }
+            Some((usual, Head::Other)) => usual.opening.write_unusual(OTHER_FORM, codes, run),
             None => {}
         }
         if let Some(age) = self.jump_age {
@@ -227,13 +252,18 @@ impl Change {
         reader: &mut BitReader<'_>,
     ) -> Result<(Change, Option<usize>), ReadError> {
         if let Some(usual) = usual {
-            let symbol = chain::read_symbol(codes.head(), usual.expected.first(), reader)?;
             let change = Change { jump_age: None, place: usual.place, turn: usual.turn, others: false };
-            match symbol {
-                OTHER_FORM => {}
-                FROM_NEWER if usual.place == Place::FromNewer => return Err(ReadError::InvalidCode),
-                FROM_NEWER => return Ok((Change { place: Place::FromNewer, ..change }, None)),
-                symbol => return Ok((change, Some(symbol))),
+            match usual.opening {
+                Opening::Bit if reader.read_bool()? => return Ok((change, None)),
+                Opening::Bit => {}
+                Opening::Head(expected) => {
+                    match chain::read_symbol(codes.head(), expected.first(), reader)? {
+                        OTHER_FORM => {}
+                        FROM_NEWER if usual.place == Place::FromNewer => return Err(ReadError::InvalidCode),
+                        FROM_NEWER => return Ok((Change { place: Place::FromNewer, ..change }, None)),
+                        symbol => return Ok((change, Some(symbol))),
+                    }
+                }
             }
         }
         Change::read_symbol(codes, past, newer_age, reader).map(|change| (change, None))

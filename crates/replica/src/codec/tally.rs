@@ -13,6 +13,8 @@
 //! before had been seen, in their proportions: [`PRIOR_COUNT`] times, and as often as the [`Blend`] says. A context that
 //! never occurred keeps its codes as they are.
 
+mod lend;
+
 use core::cell::RefCell;
 
 use netloom_wire::BitWriter;
@@ -165,6 +167,22 @@ impl Tally {
         self.updates += other.updates;
     }
 
+    /// Adds what another one counted, with the same tables, as if its symbols had been so many.
+    pub fn add_scaled(&mut self, other: &Tally, symbols: u64) {
+        debug_assert_eq!(self.prior, other.prior, "choices differ where lengths do");
+        let scale = Scale { to: symbols.into(), of: other.symbols().max(1).into() };
+        for (count, &more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += scale.apply(more);
+        }
+        self.plain_bits += scale.apply(other.plain_bits);
+        self.updates += scale.apply(other.updates);
+    }
+
+    /// How many symbols were counted.
+    pub fn symbols(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
     /// How many objects were counted.
     pub fn updates(&self) -> u64 {
         self.updates
@@ -208,14 +226,15 @@ impl Tally {
 
     /// The counts, and parts of others: the symbols of each are scaled to as many as this one has.
     fn blended(&self, others: &[(&Tally, u32)]) -> Vec<u64> {
-        let own: u64 = self.counts.iter().sum();
+        let own = u128::from(self.symbols());
         let mut counts = self.counts.clone();
         for (other, part) in others {
-            let all = other.counts.iter().sum::<u64>().max(1);
-            let scale = u128::from(own) * u128::from(*part);
-            let unit = u128::from(all) * u128::from(BLEND_UNIT);
+            let scale = Scale {
+                to: own * u128::from(*part),
+                of: u128::from(other.symbols().max(1)) * u128::from(BLEND_UNIT),
+            };
             for (count, &more) in counts.iter_mut().zip(&other.counts) {
-                *count += (u128::from(more) * scale / unit) as u64;
+                *count += scale.apply(more);
             }
         }
         counts
@@ -253,6 +272,19 @@ impl Tally {
             codes += u64::from(self.prior.lengths()[place]);
         }
         self.plain_bits += bits - codes;
+    }
+}
+
+/// A ratio of counts.
+#[derive(Clone, Copy)]
+struct Scale {
+    to: u128,
+    of: u128,
+}
+
+impl Scale {
+    fn apply(self, count: u64) -> u64 {
+        (u128::from(count) * self.to / self.of) as u64
     }
 }
 

@@ -12,7 +12,7 @@ use netloom_wire::schema::Audience;
 use netloom_wire::{BitWriter, Tick, varint};
 
 use super::audit::AUDIT_BYTES;
-use super::cache::{Cache, Code, Encoder, Present};
+use super::cache::{Cache, Code, Encoder, Present, stored_code};
 use super::page::place;
 use super::peer::Peer;
 use super::priority::Cadence;
@@ -210,7 +210,7 @@ impl Appending<'_> {
         let key = SheetKey { tick, baselines };
         let may_share = is_common && scribe.tally.stake() == 0;
         if may_share
-            && let Some(sheet) = scribe.sheets.find(key, &peer.held.pages)
+            && let Some(sheet) = scribe.sheets.find(key, &peer.held.pages, out.len())
             && let Some(room) = out.get_mut(..sheet.bytes().len())
         {
             room.copy_from_slice(sheet.bytes());
@@ -220,12 +220,12 @@ impl Appending<'_> {
             peer.outlook.experience.learn(tick, sheet.bits, sheet.count);
             return (room.len(), sheet.count);
         }
-        let is_shared = may_share && scribe.sheets.begin(key, &peer.held.pages);
+        let kept = if may_share { scribe.sheets.begin(key, &peer.held.pages) } else { None };
         let (bytes, count, bits) = self.put_updates(peer, scribe, baselines, is_common, out);
         peer.outlook.experience.learn(tick, bits, count);
-        // Nothing that was chosen is left: whoever else is told all of it is told just that.
-        if is_shared && peer.held.pages.chosen().next().is_none() {
-            scribe.sheets.keep(key, &out[..bytes], count, bits);
+        if let Some(place) = kept.filter(|_| count > 0) {
+            let room = out.len();
+            scribe.sheets.keep(place, key, &peer.held.pages, room, (&out[..bytes], count, bits));
         }
         (bytes, count)
     }
@@ -323,8 +323,8 @@ impl Appending<'_> {
         }
     }
 
-    /// Writes the updates of some slots of a page that have the common baselines, as far as they are short and there is
-    /// room; returns those that are left.
+    /// Writes the updates of some slots of a page that have the common baselines, as far as there is room; returns those
+    /// that are left.
     #[inline]
     fn write_run(
         &self,
@@ -360,25 +360,53 @@ impl Appending<'_> {
         writer: &mut BitWriter<'_>,
     ) -> u64 {
         let (mut left, mut after) = (run.slots, run.after);
-        writer.append_many(std::iter::from_fn(|| {
-            if left == 0 {
-                return None;
+        loop {
+            writer.append_many(std::iter::from_fn(|| {
+                if left == 0 {
+                    return None;
+                }
+                let bit = left.trailing_zeros();
+                let entry = code_of(bit as usize)?;
+                let (prefix, prefix_length) = self.gaps.with_common(bit.wrapping_sub(after))?;
+                let length = (entry >> SmallCode::BITS_MAX) as u32;
+                if length.wrapping_sub(1) >= SmallCode::BITS_MAX - prefix_length {
+                    return None;
+                }
+                left &= left - 1;
+                after = bit + 1;
+                Some((SmallCode(entry).bits() << prefix_length | prefix, prefix_length + length))
+            }));
+            if left == 0 || !self.put_long(left.trailing_zeros(), after, &code_of, writer) {
+                return left;
             }
-            let bit = left.trailing_zeros();
-            let entry = code_of(bit as usize)?;
-            let (prefix, prefix_length) = self.gaps.with_common(bit.wrapping_sub(after))?;
-            let length = (entry >> SmallCode::BITS_MAX) as u32;
-            if length.wrapping_sub(1) >= SmallCode::BITS_MAX - prefix_length {
-                return None;
-            }
+            after = left.trailing_zeros() + 1;
             left &= left - 1;
-            after = bit + 1;
-            Some((SmallCode(entry).bits() << prefix_length | prefix, prefix_length + length))
-        }));
-        left
+        }
     }
 
-    /// Writes an update that is long, or builds on other baselines than the ones before it.
+    /// Writes the update of one slot of a run, if its code is long and there is room.
+    #[inline]
+    fn put_long(
+        &self,
+        bit: u32,
+        after: u32,
+        code_of: &impl Fn(usize) -> Option<u64>,
+        writer: &mut BitWriter<'_>,
+    ) -> bool {
+        let stored = code_of(bit as usize).map(|entry| stored_code(entry, self.encoders));
+        let Some(Code::Long(bytes, length)) = stored else { return false };
+        let Some((prefix, prefix_length)) = self.gaps.with_common(bit.wrapping_sub(after)) else {
+            return false;
+        };
+        let fits = prefix_length as usize + length <= writer.remaining_bits();
+        if fits {
+            writer.append_bits(prefix, prefix_length);
+            writer.append_slice(bytes, length);
+        }
+        fits
+    }
+
+    /// Writes an update that builds on other baselines than the ones before it, or that no run holds.
     #[inline(never)]
     fn write_other(
         &self,

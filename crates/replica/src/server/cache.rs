@@ -34,6 +34,9 @@ const NO_BASELINE: u64 = 253 << SmallCode::BITS_MAX;
 /// An entry of an object for which there was no room.
 const NO_ROOM: u64 = 254 << SmallCode::BITS_MAX;
 
+/// Bits of codes that an entry holds.
+const SHORT_BITS_MAX: usize = SmallCode::BITS_MAX as usize;
+
 /// The largest code: what fits a snapshot.
 const CODE_BYTES_MAX: usize = 2048;
 
@@ -101,18 +104,17 @@ impl<'a> Located<'a> {
     /// `None` if the object is gone or the baselines are not kept.
     #[inline]
     fn new(key: Key, object: usize, present: Present<'a>) -> Option<Located<'a>> {
-        let object = present.world.at(object)?;
-        let history = object.history();
-        let at = |age: u8| {
-            let row = history.row_at(Tick(present.tick.0.wrapping_sub(age.into())))?;
-            Some(history.row(row))
-        };
-        let newer = at(key.newer_age)?;
-        let older = if key.older_age > 0 { at(key.older_age)? } else { newer };
-        let jumped = object.jumped_since(key.newer_tick(present.tick)).is_some();
-        let current = history.row(history.newest_row());
-        Some(Located { object, update: Update { current, newer, older, jumped } })
+        let located = present.world.at(object)?;
+        let update = update_of(key.ticks(present.tick), object, present)?;
+        Some(Located { object: located, update })
     }
+}
+
+/// What an object that is there is now and was at two ticks; `None` if one of them is not kept.
+#[inline]
+fn update_of(ticks: [Tick; 2], object: usize, present: Present<'_>) -> Option<Update<'_>> {
+    let ([current, newer, older], jumped) = present.world.past_at(object, ticks)?;
+    Some(Update { current, newer, older, jumped })
 }
 
 impl Key {
@@ -126,6 +128,13 @@ impl Key {
     #[inline]
     fn newer_tick(self, present: Tick) -> Tick {
         Tick(present.0.wrapping_sub(self.newer_age.into()))
+    }
+
+    /// The ticks of both baselines; of one, it twice.
+    #[inline]
+    fn ticks(self, present: Tick) -> [Tick; 2] {
+        let older_age = if self.older_age > 0 { self.older_age } else { self.newer_age };
+        [self.newer_age, older_age].map(|age| Tick(present.0.wrapping_sub(age.into())))
     }
 
     fn pair(self) -> Pair {
@@ -161,8 +170,8 @@ impl Encoder {
 
     /// Makes the codes of some objects, at most [`BATCH`], into their places.
     fn encode_batch(&mut self, key: Key, objects: &[u32], present: Present<'_>, codes: &mut [u64]) {
-        let pair = key.pair();
-        let class_of = |at: usize| present.world.at(objects[at] as usize).map(|object| object.class());
+        let (pair, ticks) = (key.pair(), key.ticks(present.tick));
+        let kind_of = |at: usize| present.world.kind_at(objects[at] as usize);
         let mut waiting = 0u64;
         for (at, &object) in objects.iter().enumerate() {
             codes[object as usize] = NO_BASELINE;
@@ -170,26 +179,29 @@ impl Encoder {
         }
         // Kinds of objects differ in where their words are, so those of one kind go together.
         while waiting != 0 {
-            let Some(class) = class_of(waiting.trailing_zeros() as usize) else {
-                waiting &= waiting - 1;
-                continue;
-            };
-            let is_alike = |at: &usize| class_of(*at).is_some_and(|other| std::ptr::eq(other, class));
-            let alike = ones(waiting).filter(is_alike).fold(0, |all, at| all | 1 << at);
+            let kind = kind_of(waiting.trailing_zeros() as usize);
+            let alike = ones(waiting).fold(0, |all, at| all | u64::from(kind_of(at) == kind) << at);
             waiting &= !alike;
+            let class = kind.and_then(|(class, profile)| present.world.classes().class(class, profile));
+            let Some(class) = class else { continue };
+            let visible = class.visible(key.audience);
+            // Few are made sooner one by one than side by side with nobody.
+            if alike.count_ones() < BESIDE_MIN || !pair.encodes_many(class, visible) {
+                for at in ones(alike) {
+                    let object = objects[at] as usize;
+                    codes[object] = self.encode_alone(key, &pair, object, present);
+                    self.encodes += u64::from(codes[object] != NO_BASELINE);
+                }
+                continue;
+            }
             let mut kept = 0u64;
             let updates = ones(alike).filter_map(|at| {
-                let located = Located::new(key, objects[at] as usize, present)?;
+                let update = update_of(ticks, objects[at] as usize, present)?;
                 kept |= 1 << at;
-                Some(located.update)
+                Some(update)
             });
             let mut made = [0; BATCH];
-            // Few are made sooner one by one than side by side with nobody.
-            if alike.count_ones() < BESIDE_MIN {
-                updates.for_each(drop);
-            } else {
-                pair.encode_many(class, class.visible(key.audience), updates, present.codes, &mut made);
-            }
+            pair.encode_many(class, visible, updates, present.codes, &mut made);
             for (at, code) in ones(kept).zip(made) {
                 let object = objects[at] as usize;
                 codes[object] = match code {
@@ -234,8 +246,13 @@ impl Encoder {
             &mut writer,
         );
         let bits = writer.bit_len();
-        let stored = writer.finish().ok().and_then(|bytes| self.arena.store(&self.scratch[..bytes]));
-        let Some(range) = stored else { return NO_ROOM };
+        let Ok(bytes) = writer.finish() else { return NO_ROOM };
+        // What is short after all needs no place of its own.
+        if let 1..=SHORT_BITS_MAX = bits {
+            let first = self.scratch.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            return first & ((1 << bits) - 1) | (bits as u64) << SmallCode::BITS_MAX;
+        }
+        let Some(range) = self.arena.store(&self.scratch[..bytes]) else { return NO_ROOM };
         self.long.push((range, bits as u32));
         STORED << SmallCode::BITS_MAX | (self.number as u64) << ENCODER_SHIFT | (self.long.len() - 1) as u64
     }
@@ -403,14 +420,17 @@ impl Cache {
     pub fn code<'a>(&self, row: usize, object: usize, encoders: &'a [Encoder]) -> Code<'a> {
         let row = &self.rows[row];
         match row.done.contains(object) {
-            true => {
-                let entry = row.codes[object];
-                let number = (entry >> ENCODER_SHIFT) as usize % ENCODERS_MAX;
-                encoders.get(number).or(encoders.first()).map_or(Code::NoRoom, |encoder| encoder.code(entry))
-            }
+            true => stored_code(row.codes[object], encoders),
             false => Code::NoRoom,
         }
     }
+}
+
+/// The code of an entry that one of these made.
+#[inline]
+pub(super) fn stored_code(entry: u64, encoders: &[Encoder]) -> Code<'_> {
+    let number = (entry >> ENCODER_SHIFT) as usize % ENCODERS_MAX;
+    encoders.get(number).or(encoders.first()).map_or(Code::NoRoom, |encoder| encoder.code(entry))
 }
 
 /// The audience whose fields a peer gets: the public, unless the class tells it more.

@@ -1,5 +1,7 @@
 //! How a server replicates.
 
+use core::ops::RangeInclusive;
+
 use super::interest::Policy;
 use super::priority::{Cadence, DistanceCurve, Picking, Tiers, WeightConfig};
 use crate::arena::{ARENA_BYTES_MAX, ARENA_BYTES_MIN};
@@ -28,6 +30,9 @@ impl Default for Heartbeat {
         Heartbeat::Digest { ticks: 100 }
     }
 }
+
+/// How many ticks there may be from one baseline to the next.
+pub(super) const BASELINE_TICKS: RangeInclusive<u32> = 1..=8;
 
 /// How a server replicates.
 #[derive(Clone, Debug)]
@@ -70,7 +75,7 @@ impl Default for ServerConfig {
 
 impl ServerConfig {
     pub(super) fn check(&self) -> Result<(), SettingError> {
-        SettingError::check("baseline_ticks", self.baseline_ticks, 1..=8, "1 to 8")?;
+        SettingError::check("baseline_ticks", self.baseline_ticks, BASELINE_TICKS, "1 to 8")?;
         SettingError::check(
             "arena_bytes",
             self.arena_bytes,

@@ -37,10 +37,12 @@ impl Peer {
     /// What a snapshot updated is held now, and may become what is built on.
     fn handle_arrived(&mut self, landed: &Landed, baseline_ticks: u32) {
         let tick = landed.tick;
-        let round_ticks = self.selected.map_or(1, |now| now.distance(tick) + 1).clamp(1, 64) as u32;
-        self.outlook.round_ticks = (self.outlook.round_ticks * 3 + round_ticks).div_ceil(4);
-        // Of what mostly does not fit, peers are sent different things at different times: there is little to share.
-        let is_baseline = self.outlook.is_starved || tick.0.is_multiple_of(baseline_ticks);
+        if self.awaits(tick, baseline_ticks) {
+            // The news of others may have waited.
+            let round_ticks = self.selected.map_or(1, |now| now.distance(tick) + 1).clamp(1, 64) as u32;
+            self.outlook.round_ticks = (self.outlook.round_ticks * 3 + round_ticks).div_ceil(4);
+        }
+        let is_baseline = self.becomes_baseline(tick, baseline_ticks);
         if is_baseline {
             let Peer { held, flights, .. } = self;
             held.handle_acked(|at| flights.updates(landed, at), tick);
@@ -57,6 +59,18 @@ impl Peer {
                 self.settling.push((tick, at, updates));
             }
         }
+    }
+
+    /// Whether others are built upon the states of a tick. Of what mostly does not fit, peers are sent different things at
+    /// different times: there is little to share.
+    fn becomes_baseline(&self, tick: Tick, baseline_ticks: u32) -> bool {
+        self.outlook.is_starved || tick.0.is_multiple_of(baseline_ticks)
+    }
+
+    /// Whether much hangs on the news that a snapshot of this tick arrived.
+    pub fn awaits(&self, tick: Tick, baseline_ticks: u32) -> bool {
+        let is_moving_in = !self.entering.is_empty() || !self.leaving.is_empty();
+        is_moving_in || self.becomes_baseline(tick, baseline_ticks)
     }
 
     /// What a snapshot updated is news again, unless a later one told it too.

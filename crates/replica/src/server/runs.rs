@@ -20,8 +20,8 @@ use super::wanted::Key;
 /// Shorter ones are as soon written.
 const OBJECTS_MIN: u32 = 8;
 
-/// 64 codes with their gaps and marks, 56 bits each at most, and what a [`BitWriter`] wants behind them.
-const RUN_BYTES: usize = 64 * 7 + 8;
+/// 64 codes with their gaps, of 16 bytes each on average, and what a [`BitWriter`] wants behind them: no more fits a datagram.
+const RUN_BYTES: usize = 64 * 16 + 8;
 
 /// Runs that are kept of a page. Peers at different distances build on different ticks, usually four apart.
 const PLACES: usize = 4;
@@ -58,7 +58,7 @@ enum State {
     Seen,
     /// It is here, with so many bits.
     Kept(usize),
-    /// It cannot be kept: some of it is no short code.
+    /// It cannot be kept: some of it has no code or no place.
     Broken,
 }
 

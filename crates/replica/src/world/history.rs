@@ -250,6 +250,23 @@ impl Histories {
         }
     }
 
+    /// The words of the newest version, and those in force at two ticks; `None` as for [`History::row_at`].
+    #[inline]
+    pub(super) fn versions(&self, slot: usize, ticks: [Tick; 2]) -> Option<[&[i32]; 3]> {
+        let place = self.places[slot];
+        let [newer, older] = ticks.map(|tick| place.latest.0.wrapping_sub(tick.0));
+        let rows = match place.len > 0 && newer.max(older) <= place.streak {
+            true => [0, newer, older].map(|back| row_before(place.newest.into(), back as usize)),
+            // What rests, or began to change a short while ago.
+            false => {
+                let history = self.history(slot);
+                let [newer, older] = ticks.map(|tick| history.row_at(tick));
+                [history.newest_row(), newer?, older?]
+            }
+        };
+        Some(rows.map(|row| &self.words[place.row(row)]))
+    }
+
     #[inline]
     pub(super) fn history(&self, slot: usize) -> History<'_> {
         let place = self.places[slot];

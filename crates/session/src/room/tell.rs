@@ -1,7 +1,7 @@
 //! Snapshots: what goes to whom, and what became of it.
 
 use netloom_proto::limits::DATAGRAM_MAX;
-use netloom_proto::{Endpoint, PeerId};
+use netloom_proto::{Endpoint, PeerId, Tag};
 use netloom_replica::input::ViewTime;
 use netloom_replica::server::rewind::{PastView, PeerTiming};
 use netloom_replica::server::{PeerConfig, Progress, ReplicaServer};
@@ -10,9 +10,11 @@ use netloom_replica::world::WorldError;
 use netloom_wire::{Micros, Tick};
 
 use super::seat::{sequence, tick_of};
+use super::spread::SPREAD_PLAYERS_MIN;
 use super::{Room, RoomCounters, Seat};
 use crate::adapt::Quality;
 use crate::channel::{ORDERED, UNRELIABLE};
+use crate::crew::Crew;
 use crate::game::{PlayerId, Rejected};
 use crate::measured::Measured;
 use crate::message::{ToClient, kind};
@@ -35,6 +37,8 @@ pub(crate) struct Telling<'a> {
     pub buffer: &'a mut [u8],
     /// Bytes a second to each peer at most; 0 for no limit but the connection's own.
     pub bytes_per_second_max: u64,
+    /// Threads that help with large rooms.
+    pub crew: Option<&'a dyn Crew>,
 }
 
 impl Room {
@@ -52,7 +56,8 @@ impl Room {
         let interval = Micros(1_000_000 / u64::from(self.config.sends_per_second));
         let now = self.clock.time();
         let queue_packets_max = self.config.health.queue_packets_max;
-        let Room { replica, seats, unfit, outbox, .. } = self;
+        let crew = telling.crew.filter(|_| self.seats.len() >= SPREAD_PLAYERS_MIN);
+        let Room { replica, seats, unfit, outbox, spread, .. } = self;
         for (player, seat) in seats.iter_mut() {
             let Some(peer) = seat.peer else { continue };
             let Some(pulse) = telling.endpoint.pulse(peer) else { continue };
@@ -90,16 +95,20 @@ impl Room {
                 if telling.bytes_per_second_max == 0 { u64::MAX } else { telling.bytes_per_second_max };
             let rate = pulse.rate_bytes_per_second.min(limit);
             let budget = budget_bytes(rate, interval, pulse.pending_bytes);
-            replica.select(seat.replica, seat.packed.stretch(budget));
+            let budget = seat.packed.stretch(budget);
+            match crew {
+                None => replica.select(seat.replica, budget),
+                Some(_) => spread.plan(seat.replica, *player, budget),
+            }
         }
         outbox.forget_overflown();
-        replica.encode();
-        for seat in self.seats.values_mut() {
-            send_snapshots(&mut self.replica, seat, tick, telling, &mut self.counters);
-            // In a world without any, asking everybody's connection and replication is 45 lines of memory for 16 players.
-            if self.has_properties {
-                send_properties(&mut self.replica, seat, telling);
-            }
+        match crew {
+            None => self.tell_alone(tick, telling),
+            Some(crew) => self.tell_together(crew, tick, telling),
+        }
+        // In a world without any, asking everybody's connection and replication is 45 lines of memory for 16 players.
+        if self.has_properties {
+            self.seats.values().for_each(|seat| send_properties(&mut self.replica, seat, telling));
         }
         let refused: u32 = self.replica.arenas().map(|arena| arena.refused()).sum();
         if refused > 0 {
@@ -111,6 +120,24 @@ impl Room {
             );
         }
         Ok(())
+    }
+
+    /// Encodes, writes and sends what was selected, everything on this thread.
+    fn tell_alone(&mut self, tick: Tick, telling: &mut Telling<'_>) {
+        let Room { replica, seats, counters, .. } = self;
+        replica.encode();
+        let room = telling.endpoint.whole_message_max().min(SNAPSHOT_BYTES_MAX);
+        let (snapshot, packed) = telling.buffer.split_at_mut(room);
+        let mut sending = Sending { replica, endpoint: telling.endpoint, packed, counters };
+        let is_told = |seat: &&mut Seat| seat.is_due && seat.viewer().is_some();
+        for seat in seats.values_mut().filter(is_told) {
+            for number in (0..).map_while(|part| sequence(tick, part)) {
+                let length = sending.replica.poll_snapshot(seat.replica, number, &mut snapshot[1..]);
+                if !length.is_some_and(|length| sending.send(seat, number, &mut snapshot[..=length])) {
+                    break;
+                }
+            }
+        }
     }
 
     /// A snapshot arrived, or was lost. The replication hears of it right before it makes the next ones: then what it knows of
@@ -227,38 +254,39 @@ fn budget_bytes(rate: u64, interval: Micros, pending_bytes: usize) -> usize {
     (all - waiting).saturating_sub(datagrams * OVERHEAD_BYTES).max(BUDGET_BYTES_MIN) as usize
 }
 
-fn send_snapshots(
-    replica: &mut ReplicaServer,
-    seat: &mut Seat,
-    tick: Tick,
-    telling: &mut Telling<'_>,
-    counters: &mut RoomCounters,
-) {
-    let Some(peer) = seat.viewer().filter(|_| seat.is_due) else { return };
-    let room = telling.endpoint.whole_message_max().min(SNAPSHOT_BYTES_MAX);
-    let (snapshot, packed) = telling.buffer.split_at_mut(room);
-    snapshot[0] = kind::SNAPSHOT;
-    for number in (0..).map_while(|part| sequence(tick, part)) {
-        let Some(length) = replica.poll_snapshot(seat.replica, number, &mut snapshot[1..]) else { break };
-        let whole = &snapshot[..=length];
-        let packed = seat.is_joining.then(|| pack(&whole[1..], packed)).flatten();
-        let message = packed.unwrap_or(whole);
+/// Snapshots on their way to connections.
+pub(super) struct Sending<'a> {
+    pub replica: &'a mut ReplicaServer,
+    pub endpoint: &'a mut Endpoint,
+    /// Memory to pack into.
+    pub packed: &'a mut [u8],
+    pub counters: &'a mut RoomCounters,
+}
+
+impl Sending<'_> {
+    /// Sends one, in front of which there is a byte for its kind; whether it is on its way.
+    pub fn send(&mut self, seat: &mut Seat, number: u64, snapshot: &mut [u8]) -> bool {
+        let (Some(peer), [kind, ..]) = (seat.viewer(), &mut *snapshot) else { return false };
+        *kind = kind::SNAPSHOT;
+        let packed = seat.is_joining.then(|| pack(&snapshot[1..], self.packed)).flatten();
+        let message = packed.unwrap_or(snapshot);
         if seat.is_joining {
-            seat.packed.note(whole.len(), message.len());
+            seat.packed.note(snapshot.len(), message.len());
         }
-        let sent = telling.endpoint.send_tagged(peer, UNRELIABLE, message, number);
-        if sent.is_err() {
-            replica.handle_outcome(seat.replica, number, false);
-            counters.undelivered += 1;
-            break;
+        let tag = if self.replica.is_awaited(seat.replica) { Tag::from } else { Tag::that_can_wait };
+        if self.endpoint.send_tagged(peer, UNRELIABLE, message, tag(number)).is_err() {
+            self.replica.handle_outcome(seat.replica, number, false);
+            self.counters.undelivered += 1;
+            return false;
         }
-        counters.snapshots += 1;
-        counters.snapshot_bytes += message.len() as u64;
-        counters.packing_saved_bytes += (whole.len() - message.len()) as u64;
+        self.counters.snapshots += 1;
+        self.counters.snapshot_bytes += message.len() as u64;
+        self.counters.packing_saved_bytes += (snapshot.len() - message.len()) as u64;
+        true
     }
 }
 
-fn send_properties(replica: &mut ReplicaServer, seat: &mut Seat, telling: &mut Telling<'_>) {
+fn send_properties(replica: &mut ReplicaServer, seat: &Seat, telling: &mut Telling<'_>) {
     let Some(peer) = seat.viewer() else { return };
     for _ in 0..PROPERTIES_PER_TICK {
         if telling.endpoint.pending_bytes(peer, ORDERED) > PROPERTY_WAITING_BYTES_MAX {

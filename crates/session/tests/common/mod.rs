@@ -192,6 +192,8 @@ pub struct Net {
     pub clients: Vec<Seen>,
     pub latency: Micros,
     pub loss: f32,
+    /// Of everything that the server sent, byte by byte.
+    pub sent_hash: u64,
     protocol: Protocol,
     flying: VecDeque<Flying>,
     random: Random,
@@ -220,6 +222,7 @@ impl Net {
             clients: Vec::new(),
             latency: Micros::from_millis(20),
             loss: 0.0,
+            sent_hash: 0,
             protocol,
             flying: VecDeque::new(),
             random: Random::new(5),
@@ -284,7 +287,10 @@ impl Net {
         self.server.tick(now);
         let mut out = [0; 1_200];
         while let Some(transmit) = self.server.poll_transmit(now, &mut out) {
-            self.fly(server, transmit.to, out[..transmit.length].to_vec());
+            let sent = &out[..transmit.length];
+            let hashed = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+            self.sent_hash = sent.iter().fold(self.sent_hash, hashed);
+            self.fly(server, transmit.to, sent.to_vec());
         }
         for number in 0..self.clients.len() {
             let mut sent = Vec::new();

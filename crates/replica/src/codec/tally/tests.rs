@@ -95,3 +95,33 @@ fn training_helps_what_it_saw_and_leaves_other_contexts_alone() {
         "the same counts, the same bytes"
     );
 }
+
+#[test]
+fn a_context_that_was_never_seen_borrows_from_the_nearest_that_was() {
+    let untrained = Codes::untrained();
+    let (group, _, first) = tables().find(|(group, ..)| group.name == "place").unwrap();
+    let mut tally = Tally::new(&untrained);
+    let at = |table: usize| first + table * group.symbols;
+    tally.counts[at(2) + 3] = 1_000;
+    tally.counts[at(7) + 5] = 1_000;
+    tally.lend();
+    for (table, symbol) in [(0, 3), (2, 3), (4, 3), (5, 5), (11, 5), (14, 3), (20, 5)] {
+        let row = &tally.counts[at(table)..at(table) + group.symbols];
+        assert_eq!((row[symbol], row.iter().sum::<u64>()), (1_000, 1_000), "table {table}");
+    }
+    let codes = tally.train("lent", &Blend::default()).unwrap();
+    assert!(codes.lengths()[at(4) + 3] < codes.lengths()[at(4) + 5]);
+    assert_eq!(tally.counts[..first].iter().sum::<u64>(), 0, "other groups are left alone");
+}
+
+#[test]
+fn counts_that_are_added_to_scale_keep_their_proportions() {
+    let codes = Codes::generic();
+    let (mut small, mut sum) = (Tally::new(&codes), Tally::new(&codes));
+    for gap in [0, 0, 0, 7] {
+        small.gap(gap, true);
+    }
+    sum.add_scaled(&small, 400);
+    assert_eq!(sum.symbols(), 400);
+    assert_eq!(sum.bits(&codes), 100 * small.bits(&codes));
+}

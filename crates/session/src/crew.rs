@@ -1,0 +1,39 @@
+//! Threads that share the work of large rooms.
+//!
+//! The core has no threads of its own. Whoever drives a server may bring some ([`Server::set_crew`](crate::Server::set_crew)):
+//! then rooms with many players choose, encode and write their snapshots in jobs, and a job is done by any thread of the crew.
+//! What is sent is the same, bit for bit.
+
+use std::fmt::Debug;
+
+/// Threads that do jobs.
+pub trait Crew: Send + Sync + Debug {
+    /// How many jobs can go on at once: into so many the work is cut, 1 to [`CREW_MAX`].
+    fn size(&self) -> usize;
+
+    /// Calls every job once, on as many threads as there are, and returns when all calls have.
+    fn run(&self, jobs: &mut [Job<'_>]);
+}
+
+/// Something to do.
+pub type Job<'a> = &'a mut (dyn FnMut() + Send);
+
+/// Jobs at once, at most.
+pub const CREW_MAX: usize = 16;
+
+/// Lets a crew do jobs, at most [`CREW_MAX`].
+pub(crate) fn share_out<J: Send>(
+    crew: &dyn Crew,
+    mut jobs: impl Iterator<Item = J>,
+    work: impl Fn(J) + Sync,
+) {
+    let (mut jobs, work): ([Option<J>; CREW_MAX], _) = (std::array::from_fn(|_| jobs.next()), &work);
+    let mut calls = jobs.each_mut().map(|job| move || job.take().into_iter().for_each(work));
+    let mut calls = calls.each_mut().map(|call| -> Job<'_> { call });
+    crew.run(&mut calls[..parts(crew)]);
+}
+
+/// How many jobs to cut the work of a crew into.
+pub(crate) fn parts(crew: &dyn Crew) -> usize {
+    crew.size().clamp(1, CREW_MAX)
+}
