@@ -27,6 +27,7 @@ Examples:
   cargo run --release -p netloom-bench -- replica        CPU and bytes of replication (docs/BENCH-REPLICA.md)
   cargo run --release -p netloom-bench -- scenes         bytes by scene and code table (docs/BENCH-SCENES.md)
   cargo run --release -p netloom-bench -- scenes my.scene --table my.table    of a game of your own, too
+  cargo run --release -p netloom-bench -- tables         tables against generic, on scenes they have not seen (docs/TABLES.md)
   cargo run --release -p netloom-bench -- cubes FILE     a recording of cubes, .bin or .bin.xz (docs/COMPRESSION.md)
   cargo run --release -p netloom-bench -- cubes FILE --train A.bin.xz B.bin.xz    the same with tables of its own
   cargo run --release -p netloom-bench -- time           interpolation, prediction, rewinding (docs/BENCH-TIME.md)
@@ -45,11 +46,12 @@ struct Arguments {
     #[arg(value_parser = PossibleValuesParser::new(suites::possible_values()))]
     suite: String,
 
-    /// Recordings: the one to measure for `cubes` (.bin or .bin.xz), those to measure besides for `scenes` (.scene, too).
+    /// Recordings: the one to measure for `cubes` (.bin or .bin.xz), those to measure besides for `scenes`
+    /// and `tables` (.scene, too).
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// A file of code tables to measure with besides, for `scenes`; may be given several times.
+    /// A file of code tables to measure with besides, for `scenes` and `tables`; may be given several times.
     #[arg(long, value_name = "FILE")]
     table: Vec<PathBuf>,
 

@@ -138,7 +138,8 @@ fn shipped() -> Result<Codes, BenchError> {
 }
 
 fn measure(film: &Film, coder: &Coder, codes: &Codes) -> Result<Measured, BenchError> {
-    let (mut bytes, mut rest) = (vec![0; FRAME_BYTES_MAX], Vec::with_capacity(CUBES));
+    let mut bytes = vec![0; FRAME_BYTES_MAX];
+    let (mut rest, mut late) = (Vec::with_capacity(CUBES), Vec::with_capacity(CUBES));
     let mut decoded = film.frame(0).to_vec();
     let (mut total_bytes, mut encode_ns, mut decode_ns) = (0, 0, 0);
     for at in SKIPPED..film.len() {
@@ -147,7 +148,7 @@ fn measure(film: &Film, coder: &Coder, codes: &Codes) -> Result<Measured, BenchE
             bytes[..length].fill(0);
             let started = Instant::now();
             let mut writer = BitWriter::new(&mut bytes);
-            coder.code(film, at, &mut rest, &mut Writing { codes, writer: &mut writer });
+            coder.code(film, at, &mut late, &mut Writing { codes, writer: &mut writer });
             length = writer.finish().map_err(|error| wrong(format!("frame {at}: {error}")))?;
             fastest_encode_ns = fastest_encode_ns.min(started.elapsed().as_nanos());
             let started = Instant::now();

@@ -10,12 +10,13 @@ mod core;
 mod cubes;
 mod replica;
 mod scenes;
+mod tables;
 mod tick;
 mod time;
 
 /// All suites, in the order in which `--help` shows them.
 pub const SUITES: &[Suite] =
-    &[core::SUITE, cubes::SUITE, replica::SUITE, scenes::SUITE, tick::SUITE, time::SUITE];
+    &[core::SUITE, cubes::SUITE, replica::SUITE, scenes::SUITE, tables::SUITE, tick::SUITE, time::SUITE];
 
 /// One area's benchmarks.
 pub struct Suite {
@@ -48,7 +49,7 @@ impl Suite {
     pub fn measure(&self, options: &Options) -> Result<Report, BenchError> {
         match (self.files, options.files.iter().chain(&options.tables).chain(&options.train).next()) {
             (None, Some(file)) => {
-                let what = String::from("this suite takes no files; `cubes` and `scenes` do");
+                let what = String::from("this suite takes no files; `cubes`, `scenes` and `tables` do");
                 Err(BenchError::File { file: file.display().to_string(), what })
             }
             _ => (self.run)(options),

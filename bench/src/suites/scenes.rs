@@ -45,7 +45,7 @@ const NOTES: [&str; 14] = [
     "  build on. Position and rotation STANDARD: 1 cm, 10 bits a component.",
     "Bytes: everything but IP and UDP headers, so snapshots with their headers, and the header, frame and tag (29 bytes) of",
     "  each datagram; for each update, without entries and leaves. Per changed: with them, for each object that changed (30 ms).",
-    "Every tick is a baseline. Snapped: only every fourth, as servers do by default, so that many clients share codes (60 ms).",
+    "Every tick is a baseline. Snapped: only every fourth, as in rooms of more than 12 players, so that they share codes (60 ms).",
     "Alone: only the bytes of snapshots, as `netloom-bench replica` counts them (60 ms).",
     "kB/s: thousands of bytes a second, entries and leaves included (30 ms; snapped 60 ms).",
     "Changed: the share of the objects that change in a tick. Error: the largest distance between what the client shows and",
@@ -109,7 +109,7 @@ fn open(name: &str) -> Result<Box<dyn Source>, BenchError> {
 }
 
 /// The tables that come with Netloom, and those in files.
-fn tables(files: &[PathBuf]) -> Result<Vec<Codes>, BenchError> {
+pub fn tables(files: &[PathBuf]) -> Result<Vec<Codes>, BenchError> {
     let unusable = |file: String, what: String| BenchError::File { file, what };
     let mut tables: Vec<Codes> = SHIPPED.iter().filter_map(|(name, _)| Codes::shipped(name)).collect();
     for path in files {

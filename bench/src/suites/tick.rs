@@ -3,6 +3,7 @@
 mod components;
 mod crowd;
 mod film;
+mod floor;
 mod game;
 mod lockstep;
 mod ours;
@@ -29,6 +30,9 @@ pub const SUITE: Suite = Suite {
 
 /// Ten seconds.
 const TICKS_MIN: u64 = 600;
+const SENDS_PER_SECOND: f64 = 20.0;
+/// Five seconds.
+const FLOOR_PERIODS: usize = 100;
 
 /// How clients of the lines of the series are; the first is judged.
 const MANNERS: [(&str, Manner); 4] = [
@@ -38,13 +42,15 @@ const MANNERS: [(&str, Manner); 4] = [
     ("rtt100", Manner { plays: true, is_sealed: true, rtt: Micros::from_millis(100) }),
 ];
 
-const NOTES: [&str; 17] = [
+const NOTES: [&str; 19] = [
     "World: 200 walkers of which every coordinate and the rotation change at 60 Hz; 20 snapshots a second to 16 clients. Over",
     "  plain sockets 30 bytes a walker, 39 in a datagram, one system call each. Netloom: position and rotation STANDARD.",
     "CPU: processor time of the server's thread, the only one that it has, system calls included, between two snapshots (three",
     "  ticks). Both servers run in the same thread, tick by tick in turns, and have 16 clients each in another thread. On",
     "  loopback, sending includes carrying a datagram up to its receiver's socket. As in the comparison programs, moving the",
     "  walkers is not in it, and writing them into the library's world is a row of its own.",
+    "System calls alone: one datagram as long to each of 16 clients in one call, four short ones received, three looks at the socket,",
+    "  at the same pace and with nothing else to do.",
     "Judged: clients as those of plain sockets are, silent but for what the connection needs (acknowledgements), and not",
     "  encrypted. The series has others: players who act in every step, encrypted, and at a round trip of 100 ms.",
     "Missing: walkers that a client did not hold in the end. Wrong: states more than 0.51 cm or 0.25 degrees off what the server",
@@ -67,7 +73,10 @@ fn run(options: &Options) -> Result<Report, BenchError> {
     }
     let mut rows = Vec::new();
     if let Some((_, _, judged)) = outcomes.first_mut() {
-        rows.extend(judged_rows(judged));
+        let datagram_bytes = judged.per_client_second(judged.bytes[0]) / SENDS_PER_SECOND;
+        progress("the system calls alone");
+        let floor_us = floor::us_per_period(datagram_bytes as usize, FLOOR_PERIODS)?;
+        rows.extend(judged_rows(judged, floor_us));
     }
     rows.extend(check_rows(&outcomes));
     let series = series(&mut outcomes);
@@ -81,7 +90,7 @@ fn run(options: &Options) -> Result<Report, BenchError> {
     })
 }
 
-fn judged_rows(outcome: &mut Outcome) -> Vec<Row> {
+fn judged_rows(outcome: &mut Outcome, floor_us: f64) -> Vec<Row> {
     let (ours_us, raw_us) = (outcome.us_per_period(), outcome.raw.us_per_period());
     let ((p99_us, wall_us), (raw_p99_us, raw_wall_us)) = (outcome.ours.p99_us(), outcome.raw.p99_us());
     let row = |label, unit, decimals, target, figures| Row { label, unit, decimals, target, figures };
@@ -104,6 +113,7 @@ fn judged_rows(outcome: &mut Outcome) -> Vec<Row> {
             Target::AtMost(0.6),
             one("ratio_to_raw", ours_us / raw_us),
         ),
+        row("  its system calls alone", "us", 1, Target::None, one("floor_us_per_period", floor_us)),
         row(
             "  and the game's writes into the world",
             "us",

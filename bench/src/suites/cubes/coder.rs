@@ -26,7 +26,8 @@ pub const SKIPPED: usize = AGES[0];
 
 /// Words of a cube: position, rotation, and whether the player holds or touches it.
 const WORDS: usize = 9;
-const INTERACTING: usize = 8;
+const INTERACTING: usize = TRANSFORM_WORDS;
+const TRANSFORM_WORDS: usize = 8;
 
 /// The cube that the player rolls, to which others stick.
 const PLAYER: usize = 0;
@@ -88,6 +89,13 @@ struct Load {
     oldest: Words,
 }
 
+/// A cube that was not expected to change and did.
+pub struct Late {
+    cube: usize,
+    /// How many before it did not.
+    gap: u32,
+}
+
 /// What is done with the cubes that changed.
 pub trait Sink {
     fn update(&mut self, coder: &Coder, pair: &Pair, current: &Words, states: &States<'_>);
@@ -140,15 +148,17 @@ impl Coder {
         }
     }
 
+    /// Whether a cube is expected to change, which is what [`States::expect_change`] says: position and rotation are the first
+    /// eight words. Most cubes rest, and eight words in a row are compared at once.
     #[inline]
     fn expects_change(&self, past: &Past<'_>, cube: usize) -> bool {
-        // Most cubes rest, and words that are all equal are compared fastest.
-        let (newer, older, oldest) = (&past.newer[cube], &past.older[cube], &past.oldest[cube]);
-        let differs = newer
-            .iter()
-            .zip(older.iter().zip(oldest))
-            .fold(0, |differs, (newer, (older, oldest))| differs | (newer ^ older) | (newer ^ oldest));
-        differs != 0 && self.states(past, cube).expect_change(&self.class, self.visible)
+        let [newer, older, oldest] =
+            [past.newer, past.older, past.oldest].map(|words| transform(&words[cube]));
+        let differs: [i32; TRANSFORM_WORDS] =
+            std::array::from_fn(|word| (newer[word] ^ older[word]) | (newer[word] ^ oldest[word]));
+        let expects = differs.into_iter().fold(0, |any, word| any | word) != 0;
+        debug_assert_eq!(expects, self.states(past, cube).expect_change(&self.class, self.visible));
+        expects
     }
 
     /// Where the player's cube brought the baselines of a cube that sticks to it; `None` if it does not.
@@ -165,30 +175,28 @@ impl Coder {
         Some(load)
     }
 
-    /// Hands a frame to a sink.
-    pub fn code(&self, film: &Film, at: usize, rest: &mut Vec<u16>, sink: &mut impl Sink) {
+    /// Hands a frame to a sink. `late` is memory for the few cubes that begin to move.
+    pub fn code(&self, film: &Film, at: usize, late: &mut Vec<Late>, sink: &mut impl Sink) {
         let frame = film.frame(at);
         let mut past = self.past(film, at);
-        rest.clear();
+        late.clear();
+        let mut gap = 0;
         for (cube, current) in frame.iter().enumerate() {
             if cube == PLAYER {
                 sink.update(self, &self.three, current, &self.states(&past, cube));
                 self.learn_player(&mut past, current);
             } else if self.expects_change(&past, cube) {
                 self.update(&past, cube, current, sink);
-            } else {
-                rest.push(cube as u16);
-            }
-        }
-        let mut gap = 0;
-        for cube in rest.iter().map(|&cube| usize::from(cube)) {
-            if frame[cube] == past.newer[cube] {
+            } else if is_same(current, &past.newer[cube]) {
                 gap += 1;
             } else {
-                sink.gap(gap);
+                late.push(Late { cube, gap });
                 gap = 0;
-                self.update(&past, cube, &frame[cube], sink);
             }
+        }
+        for &Late { cube, gap } in &*late {
+            sink.gap(gap);
+            self.update(&past, cube, &frame[cube], sink);
         }
         sink.gap(gap);
     }
@@ -264,6 +272,18 @@ impl Coder {
         pair.decode_from(&self.class, self.visible, states, codes, reader, current, &mut |_, _| {})?;
         Ok(())
     }
+}
+
+#[inline]
+fn transform(words: &Words) -> &[i32; TRANSFORM_WORDS] {
+    words.first_chunk().expect("fewer than all")
+}
+
+/// Whether all words are equal: without a call for each of the many cubes that rest.
+#[inline]
+fn is_same(one: &Words, other: &Words) -> bool {
+    let differs: Words = std::array::from_fn(|word| one[word] ^ other[word]);
+    differs.into_iter().fold(0, |any, word| any | word) == 0
 }
 
 /// Writes frames.

@@ -18,9 +18,9 @@ const PARTS: [(&[&str], &str, &str); 4] = [
 
 /// Counts the symbols of all frames.
 pub fn count(film: &Film, coder: &Coder, tally: &mut Tally) {
-    let mut rest = Vec::new();
+    let mut late = Vec::new();
     for at in SKIPPED..film.len() {
-        coder.code(film, at, &mut rest, tally);
+        coder.code(film, at, &mut late, tally);
     }
 }
 

@@ -16,6 +16,7 @@ use netloom_replica::codec::Codes;
 use netloom_replica::server::ServerConfig;
 use netloom_scene::generate::walk::Walk;
 use netloom_scene::replay::{Loss, feed};
+use netloom_wire::Profile;
 
 const WORKLOAD: &str = "bytes per update";
 const BASELINE_AGE_TICKS: usize = 2;
@@ -23,8 +24,10 @@ const BASELINE_AGE_TICKS: usize = 2;
 /// The rows of this file.
 pub fn rows(options: &Options) -> Result<Vec<Row>, BenchError> {
     progress(WORKLOAD);
-    let (newest, loss) = measured(1, ticks(options))?;
-    let (snapped, _) = measured(ServerConfig::default().baseline_ticks, ticks(options))?;
+    let standard = |baseline_ticks| measured(Profile::Standard, baseline_ticks, ticks(options));
+    let snapped_ticks = ServerConfig::default().baseline_ticks;
+    let ((newest, loss), (snapped, _)) = (standard(1)?, standard(snapped_ticks)?);
+    let (exact, exact_loss) = measured(Profile::None, snapped_ticks, ticks(options))?;
     let bytes = |label, target, key, traffic: &Traffic| {
         count_row(label, "bytes", target, key, traffic.sent.bytes_per_update())
     };
@@ -39,11 +42,14 @@ pub fn rows(options: &Options) -> Result<Vec<Row>, BenchError> {
             "walk_rotation_error_degrees",
             loss.rotation_degrees,
         ),
+        bytes("update of 200 exact walkers, snapped", Target::AtMost(24.0), "exact_bytes_per_update", &exact),
+        told("  largest error of a position", "cm", "exact_position_error_cm", exact_loss.position_cm),
     ])
 }
 
-fn measured(baseline_ticks: u32, ticks: usize) -> Result<(Traffic, Loss), BenchError> {
+fn measured(profile: Profile, baseline_ticks: u32, ticks: usize) -> Result<(Traffic, Loss), BenchError> {
     let setup = Setup {
+        profile,
         baseline_ticks,
         delay: Delay::Ticks(BASELINE_AGE_TICKS),
         witness_every: 0,
@@ -90,7 +96,7 @@ mod tests {
 
     #[test]
     fn an_update_of_a_walker_weighs_more_than_nothing_and_loses_no_more_than_its_profile() {
-        let (traffic, loss) = measured(1, 20).expect("decodes");
+        let (traffic, loss) = measured(Profile::Standard, 1, 20).expect("decodes");
         assert_eq!(traffic.sent.updates, 200 * 20, "every walker at every tick");
         assert!((2.0..20.0).contains(&traffic.sent.bytes_per_update()), "{traffic:?}");
         // Half a centimetre on each of three axes; half a step of 1/511 of 0.707 in three components, with a margin.

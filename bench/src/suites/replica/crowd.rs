@@ -10,6 +10,7 @@ use crate::table::{Row, Target};
 use netloom_replica::server::ServerConfig;
 use netloom_replica::server::interest::{Axes, GridConfig, Policy};
 use netloom_scene::generate::walk::EXTENT_METRES;
+use netloom_wire::Profile;
 
 const PLAYERS: usize = 1_000;
 
@@ -43,6 +44,7 @@ fn players(workload: &'static str, baseline_ticks: u32, loss_percent: u64) -> Se
         objects: PLAYERS,
         moving: PLAYERS,
         extent_metres: EXTENT_METRES,
+        profile: Profile::Standard,
         peers: PLAYERS,
         policy: sight(RADIUS_METRES),
         baseline_ticks,

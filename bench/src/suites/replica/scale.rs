@@ -12,6 +12,7 @@ use crate::suites::Options;
 use crate::table::{Cell, Series};
 use netloom_replica::server::ServerConfig;
 use netloom_scene::generate::walk::EXTENT_METRES;
+use netloom_wire::Profile;
 
 const PEERS: [usize; 7] = [1, 4, 16, 64, 256, 1_024, 4_096];
 const OBJECTS: [usize; 5] = [10, 100, 1_000, 10_000, 20_000];
@@ -81,6 +82,7 @@ fn line(
         objects,
         moving: objects,
         extent_metres: EXTENT_METRES * (objects as f32 / DENSE_OBJECTS).sqrt(),
+        profile: Profile::Standard,
         peers,
         policy: sight(RADIUS_METRES),
         baseline_ticks: ServerConfig::default().baseline_ticks,

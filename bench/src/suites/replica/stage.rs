@@ -17,6 +17,7 @@
 //! A snapshot that arrives is acknowledged a fixed number of ticks after it was sent, by [`Delay`]; one that is lost is
 //! reported [`LOSS_NOTICED_TICKS`] later than that.
 
+use super::sheaf::{Sent, Sheaf, share_out};
 use super::tally::Traffic;
 use super::times::{Laps, Phase, Samples};
 use super::witness::{Truth, Witness};
@@ -30,12 +31,10 @@ use netloom_replica::world::{ClassTable, ObjectIndex, OwnerId, Spawn, World, Wor
 use netloom_scene::generate::sector;
 use netloom_scene::generate::walk::{self, STEPS_PER_TICK, Walk};
 use netloom_wire::quantize::OriginVersion;
-use netloom_wire::{ObjectId, SectorOrigin};
+use netloom_wire::{ObjectId, Profile, SectorOrigin};
+use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
 const TICK_MS: usize = 50;
-
-/// What a datagram leaves for one snapshot.
-const SNAPSHOT_BYTES_MAX: usize = 1_150;
 
 /// Bytes per peer and tick that no workload here needs in its steady state, and a join spread over a few ticks.
 pub const AMPLE_BYTES: usize = 16 * 1024;
@@ -85,6 +84,8 @@ pub struct Setup {
     pub moving: usize,
     /// Half the edge of the square that they start in.
     pub extent_metres: f32,
+    /// How they are quantized.
+    pub profile: Profile,
     /// How many look. Where not everyone sees everything, each has a walker of its own and looks from it.
     pub peers: usize,
     /// Who sees what.
@@ -106,15 +107,6 @@ struct Peer {
     /// Where it looks from; `None` if it sees everything from anywhere.
     walker: Option<usize>,
     delay_ticks: usize,
-    next_sequence: u64,
-}
-
-/// A snapshot of this tick.
-struct Sent {
-    peer: usize,
-    sequence: u64,
-    start: usize,
-    length: usize,
 }
 
 struct Outcome {
@@ -135,8 +127,10 @@ pub struct Stage {
     ticks: usize,
     /// By tick: what the server will learn then.
     outcomes: Vec<Vec<Outcome>>,
-    outgoing: Vec<u8>,
-    sent: Vec<Sent>,
+    /// The snapshots of the newest tick, by the thread that wrote them.
+    sheaves: Vec<Sheaf>,
+    /// Threads that share the phases of a tick; `None` if all of it is done here.
+    pool: Option<ThreadPool>,
     random: u64,
     traffic: Traffic,
 }
@@ -158,7 +152,7 @@ impl Stage {
             .map(|number| {
                 let walker = (!sees_all).then_some(number % setup.objects);
                 let handle = server.add_peer(peer_config(number, walker, &walk));
-                Peer { handle, walker, delay_ticks: setup.delay.ticks(number), next_sequence: 0 }
+                Peer { handle, walker, delay_ticks: setup.delay.ticks(number) }
             })
             .collect();
         let is_witness = |peer: &usize| setup.witness_every > 0 && peer.is_multiple_of(setup.witness_every);
@@ -173,8 +167,8 @@ impl Stage {
             ticks: 0,
             // With room for several snapshots of each peer, so that the stage allocates nothing itself.
             outcomes: (0..OUTCOMES_AHEAD).map(|_| Vec::with_capacity(8 * setup.peers)).collect(),
-            outgoing: Vec::new(),
-            sent: Vec::new(),
+            sheaves: vec![Sheaf::default()],
+            pool: None,
             random: 0x2545_F491_4F6C_DD1D,
             traffic: Traffic::default(),
             setup,
@@ -212,14 +206,7 @@ impl Stage {
         laps.end(Phase::Acks);
         self.server.begin_tick().map_err(refused)?;
         laps.end(Phase::Begin);
-        for peer in &self.peers {
-            self.server.select(peer.handle, self.budget_bytes);
-        }
-        laps.end(Phase::Select);
-        self.server.encode();
-        laps.end(Phase::Encode);
-        self.append();
-        laps.end(Phase::Append);
+        self.tell(&mut laps);
         self.traffic.allocations += allocations() - allocated;
         self.traffic.encodes += self.server.encodes() - encodes;
         self.traffic.changed += self.server.world().changed().len() as u64;
@@ -250,7 +237,7 @@ impl Stage {
 
     /// The snapshots of the newest tick, each with its peer.
     pub fn sent(&self) -> impl Iterator<Item = (usize, &[u8])> {
-        self.sent.iter().map(|sent| (sent.peer, self.payload(sent)))
+        self.sheaves.iter().flat_map(Sheaf::iter).map(|(sent, payload)| (sent.peer, payload))
     }
 
     /// Everybody rests and nothing is lost, until every client must hold what the server has.
@@ -321,47 +308,60 @@ impl Stage {
         }
     }
 
-    /// Takes every snapshot of the tick.
-    fn append(&mut self) {
-        self.sent.clear();
-        let mut start = 0;
-        for (number, peer) in self.peers.iter_mut().enumerate() {
-            loop {
-                if self.outgoing.len() < start + SNAPSHOT_BYTES_MAX {
-                    self.outgoing.resize(2 * (start + SNAPSHOT_BYTES_MAX), 0);
-                }
-                let room = &mut self.outgoing[start..start + SNAPSHOT_BYTES_MAX];
-                let sequence = peer.next_sequence;
-                let Some(length) = self.server.poll_snapshot(peer.handle, sequence, room) else { break };
-                self.sent.push(Sent { peer: number, sequence, start, length });
-                peer.next_sequence += 1;
-                start += length;
-            }
-        }
+    /// The phases between the world and the network.
+    fn tell(&mut self, laps: &mut Laps) {
+        let Stage { server, peers, sheaves, pool, budget_bytes, ticks, .. } = self;
+        let Some(pool) = pool else {
+            peers.iter().for_each(|peer| server.select(peer.handle, *budget_bytes));
+            laps.end(Phase::Select);
+            server.encode();
+            laps.end(Phase::Encode);
+            let poll = |peer, sequence, out: &mut [u8]| server.poll_snapshot(peer, sequence, out);
+            sheaves[0].fill(*ticks, peers.iter().map(|peer| peer.handle), poll);
+            return laps.end(Phase::Append);
+        };
+        let count = sheaves.len();
+        share_out(pool, server.select_jobs(count), |mut job| {
+            job.peers().for_each(|peer| job.select(peer, *budget_bytes));
+        });
+        laps.end(Phase::Select);
+        share_out(pool, server.encode_jobs(count), |job| job.run());
+        laps.end(Phase::Encode);
+        share_out(pool, server.append_jobs(count).zip(sheaves), |(mut job, sheaf)| {
+            sheaf.fill(*ticks, job.peers(), |peer, sequence, out| job.poll_snapshot(peer, sequence, out));
+        });
+        laps.end(Phase::Append);
+    }
+
+    /// From now on so many threads share the phases of a tick.
+    pub fn set_workers(&mut self, workers: usize) -> Result<(), BenchError> {
+        let pool = ThreadPoolBuilder::new().num_threads(workers).build().map_err(refused)?;
+        self.pool = (workers > 1).then_some(pool);
+        self.sheaves.resize_with(workers.max(1), Sheaf::default);
+        Ok(())
     }
 
     /// The network: decides what arrives, notes when the server will hear of it, and counts.
     fn post(&mut self) -> Result<(), BenchError> {
         self.check_budgets()?;
-        for place in 0..self.sent.len() {
-            let Sent { peer, sequence, start, length } = self.sent[place];
-            let payload = &self.outgoing[start..start + length];
+        let mut sheaves = std::mem::take(&mut self.sheaves);
+        for (&Sent { peer, sequence, .. }, payload) in sheaves.iter().flat_map(Sheaf::iter) {
             self.traffic.count(payload, self.server.world().classes()).map_err(refused)?;
             let acked = self.random_percent() >= self.setup.loss_percent;
             let notice = if acked { 0 } else { LOSS_NOTICED_TICKS };
             let due = self.ticks + self.peers[peer].delay_ticks + notice;
             self.outcomes[due % OUTCOMES_AHEAD].push(Outcome { peer, sequence, acked });
             if acked && self.setup.witness_every > 0 && peer.is_multiple_of(self.setup.witness_every) {
-                let payload = &self.outgoing[start..start + length];
                 self.witnesses[peer / self.setup.witness_every].log(payload);
             }
         }
+        std::mem::swap(&mut self.sheaves, &mut sheaves);
         Ok(())
     }
 
     /// A server that sends more than it may has no figure.
     fn check_budgets(&self) -> Result<(), BenchError> {
-        for sent in self.sent.chunk_by(|a, b| a.peer == b.peer) {
+        for sent in self.sheaves.iter().flat_map(|sheaf| sheaf.sent.chunk_by(|a, b| a.peer == b.peer)) {
             let bytes: usize = sent.iter().map(|sent| sent.length).sum();
             if bytes > self.budget_bytes {
                 let what =
@@ -370,10 +370,6 @@ impl Stage {
             }
         }
         Ok(())
-    }
-
-    fn payload(&self, sent: &Sent) -> &[u8] {
-        &self.outgoing[sent.start..sent.start + sent.length]
     }
 
     fn random_percent(&mut self) -> u64 {
@@ -396,6 +392,7 @@ fn world(setup: &Setup, walkers: &Walk) -> Result<(World, Vec<ObjectIndex>), Ben
             owner,
             origin: SectorOrigin::new(sector(position), OriginVersion::new(0)).map_err(refused)?,
             relevance_radius: 0.0,
+            profile: Some(setup.profile),
             ..Spawn::new(ObjectId(walker as u64), ClassId(0))
         };
         let index = world.spawn(spawn).map_err(refused)?;

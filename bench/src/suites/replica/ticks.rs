@@ -9,6 +9,7 @@ use crate::table::{Row, Target};
 use netloom_replica::server::interest::Policy;
 use netloom_replica::server::{Heartbeat, ServerConfig};
 use netloom_scene::generate::walk::EXTENT_METRES;
+use netloom_wire::Profile;
 
 /// All that a driver does in a tick of a server whose viewers need not be moved.
 const TICK: [Phase; 5] = [Phase::Acks, Phase::Begin, Phase::Select, Phase::Encode, Phase::Append];
@@ -23,6 +24,12 @@ pub fn rows(options: &Options) -> Result<Vec<Row>, BenchError> {
     let (label, whole) = ("200 objects x 16 peers, tick", samples.spread(&TICK));
     rows.push(time_row(label, Target::AtMost(30.0), time_keys!("tick_16x200"), whole));
     rows.extend(part_rows!("tick_16x200", samples));
+
+    let exact = Setup { profile: Profile::None, ..everyone("200 exact objects x 16 peers", 200, 200, 16) };
+    let samples = measured(exact, options)?;
+    let (label, whole) = ("200 exact objects x 16 peers, tick", samples.spread(&TICK));
+    rows.push(time_row(label, Target::None, time_keys!("tick_exact_16x200"), whole));
+    rows.extend(part_rows!("tick_exact_16x200", samples));
 
     let samples = measured(everyone("100 objects x 100 peers", 100, 100, 100), options)?;
     let (label, whole) = ("100 objects x 100 peers, tick", samples.spread(&TICK));
@@ -50,6 +57,7 @@ pub fn everyone(workload: &'static str, objects: usize, moving: usize, peers: us
         objects,
         moving,
         extent_metres: EXTENT_METRES,
+        profile: Profile::Standard,
         peers,
         policy: Policy::Everyone,
         baseline_ticks: ServerConfig::default().baseline_ticks,
