@@ -26,7 +26,7 @@ use crate::pacing::RateControl;
 use crate::packet::SessionRef;
 use crate::pool::BufferPool;
 use crate::reason::{DisconnectReason, RejectReason};
-use crate::receive::ReceiveWindow;
+use crate::receive::{QUIET_DELAYS, ReceiveWindow};
 use crate::redundancy::{BlockHistory, BlockStore};
 use crate::sent::{Carried, Loss, SentPackets};
 use crate::state::State;
@@ -444,11 +444,12 @@ impl Connection {
                 handshake.min(accepting)
             }
             State::Connected => {
-                let (loss, probe) = match self.sent.in_flight() {
-                    0 => (None, None),
+                let (loss, probe, question) = match self.sent.in_flight() {
+                    0 => (None, None, None),
                     _ => (
                         self.sent.loss_deadline(self.rtt(), self.age_max(config)),
                         self.probe_deadline(config),
+                        self.question_at(config),
                     ),
                 };
                 let timers = [
@@ -457,6 +458,7 @@ impl Connection {
                     self.window.ack_at().unwrap_or(never),
                     loss.unwrap_or(never),
                     probe.unwrap_or(never),
+                    question.unwrap_or(never),
                     self.probe.as_ref().map_or(never, |probe| probe.deadline(outgoing::CHALLENGE_BYTES)),
                     if self.path_response.is_some() { now } else { never },
                     self.data_deadline(now, config).unwrap_or(never),
@@ -562,6 +564,15 @@ impl Connection {
             let timeout = self.resend_timeout(config) + config.ack_delay;
             let backed_off = Micros(timeout.0 << self.unanswered_probes.min(6));
             self.last_eliciting + backed_off.min(config.resend_timeout_max.max(timeout))
+        })
+    }
+
+    /// When to ask what became of the last packets before a silence: nothing that follows tells that they are lost,
+    /// and they may have carried the last state of a world that rests from now on.
+    fn question_at(&self, config: &Config) -> Option<Micros> {
+        (self.sent.in_flight() > 0 && self.sent.has_room()).then(|| {
+            let patience = self.resend_timeout(config) + Micros(config.ack_delay.0 * QUIET_DELAYS);
+            self.last_eliciting + Micros(patience.0 << self.unanswered_probes.min(4))
         })
     }
 }

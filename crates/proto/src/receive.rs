@@ -50,7 +50,7 @@ impl Bitmap {
 const PATIENT_DELAYS: u64 = 4;
 
 /// And one that nobody waits for: a quarter of a second, about.
-const QUIET_DELAYS: u64 = 16;
+pub const QUIET_DELAYS: u64 = 16;
 
 /// What the sender of a packet is owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

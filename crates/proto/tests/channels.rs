@@ -258,6 +258,24 @@ fn a_gap_is_told_at_once_even_if_the_rest_can_wait() {
 }
 
 #[test]
+fn that_the_last_message_before_a_silence_is_lost_is_known_soon() {
+    for how in [Tag::from(0), Tag::that_can_wait(0)] {
+        let (mut world, client, _) = World::connected(sealed());
+        world.run_for(ms(300));
+        world.forget();
+        let mut is_first = true;
+        world.script(move |passing| {
+            if std::mem::take(&mut is_first) {
+                passing.drop();
+            }
+        });
+        world.client().endpoint.send_tagged(client, UNRELIABLE, b"the last state", how).unwrap();
+        world.run_for(ms(600));
+        assert_eq!(world.client().outcomes(), [(0, false)]);
+    }
+}
+
+#[test]
 fn a_packet_with_anything_that_cannot_wait_is_not_quiet() {
     let (mut world, client, _) = World::connected(sealed());
     world.run_for(ms(300));

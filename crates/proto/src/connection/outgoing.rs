@@ -118,6 +118,10 @@ impl Connection {
         if is_quiet && self.sent.has_room() {
             return self.send_small(now, PacketType::KeepAlive, &[], self.address, out, context.checksum);
         }
+        if self.question_at(context.config).is_some_and(|at| now >= at) {
+            self.unanswered_probes += 1;
+            return self.send_small(now, PacketType::KeepAlive, &[], self.address, out, context.checksum);
+        }
         if self.window.ack_at().is_some_and(|at| now >= at) {
             return self.send_small(now, PacketType::Ack, &[], self.address, out, context.checksum);
         }
