@@ -48,7 +48,7 @@ const NOTES: [&str; 19] = [
     "CPU: processor time of the server's thread, the only one that it has, system calls included, between two snapshots (three",
     "  ticks). Both servers run in the same thread, tick by tick in turns, and have 16 clients each in another thread. On",
     "  loopback, sending includes carrying a datagram up to its receiver's socket. As in the comparison programs, moving the",
-    "  walkers is not in it, and writing them into the library's world is a row of its own.",
+    "  walkers is not in it, and writing them into the library's world is a row of its own, and timing that is in neither.",
     "System calls alone: one datagram as long to each of 16 clients in one call, four short ones received, three looks at the socket,",
     "  at the same pace and with nothing else to do.",
     "Judged: clients as those of plain sockets are, silent but for what the connection needs (acknowledgements), and not",

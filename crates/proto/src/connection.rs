@@ -30,7 +30,7 @@ use crate::receive::{QUIET_DELAYS, ReceiveWindow};
 use crate::redundancy::{BlockHistory, BlockStore};
 use crate::sent::{Carried, Loss, SentPackets};
 use crate::state::State;
-use crate::stats::{Counters, Pulse, Stats};
+use crate::stats::{Allowance, Counters, Pulse, Stats};
 use outbox::Outbox;
 use path::PathProbe;
 
@@ -286,6 +286,11 @@ impl Connection {
 
     pub fn pending_bytes(&self, channel: u8) -> usize {
         self.outbox.pending_on(channel)
+    }
+
+    #[inline]
+    pub fn allowance(&self) -> Allowance {
+        Allowance { rate_bytes_per_second: self.rate.rate(), pending_bytes: self.outbox.pending_bytes() }
     }
 
     #[inline]

@@ -44,7 +44,7 @@ use crate::packet::packet_type;
 use crate::pool::BufferPool;
 use crate::reason::{DisconnectReason, RejectReason};
 use crate::state::State;
-use crate::stats::{Pulse, Stats};
+use crate::stats::{Allowance, Pulse, Stats};
 use crate::validate::Rejections;
 use listener::{Listener, Reply};
 use resume::TokenDigest;
@@ -283,7 +283,12 @@ impl Endpoint {
         self.connection(peer).map(Connection::stats)
     }
 
-    /// What of that matters for how much to send.
+    /// What of that says how much may be sent now.
+    pub fn allowance(&self, peer: PeerId) -> Option<Allowance> {
+        self.connection(peer).map(Connection::allowance)
+    }
+
+    /// What of that says how the connection is.
     pub fn pulse(&self, peer: PeerId) -> Option<Pulse> {
         self.connection(peer).map(Connection::pulse)
     }

@@ -53,5 +53,5 @@ pub use netloom_wire::Micros;
 pub use pacing::RateConfig;
 pub use reason::{DisconnectReason, RejectReason};
 pub use state::State;
-pub use stats::{Counters, Pulse, Stats};
+pub use stats::{Allowance, Counters, Pulse, Stats};
 pub use validate::{Rejection, Rejections};

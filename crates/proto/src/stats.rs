@@ -31,7 +31,16 @@ pub struct Counters {
     pub packets_refused: u64,
 }
 
-/// What of a connection matters to who decides how much to send: all that is asked for at every snapshot.
+/// What may be sent over a connection now: all that is asked for at every snapshot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allowance {
+    /// Bytes per second that may be sent now.
+    pub rate_bytes_per_second: u64,
+    /// Bytes that wait to be sent or acknowledged, over all channels.
+    pub pending_bytes: usize,
+}
+
+/// How a connection is: what matters to who decides how much to send in the long run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pulse {
     /// The smoothed round trip; zero before the first sample.

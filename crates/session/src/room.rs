@@ -7,6 +7,7 @@ mod calls;
 mod groups;
 mod incoming;
 mod lobby;
+mod look;
 mod named;
 mod players;
 mod seat;

@@ -70,6 +70,8 @@ pub struct Outcome {
     pub raw: Cost,
     /// Processor time of the game's writes in all measured ticks.
     written_us: f64,
+    /// And of reading the clock, once in each: of the two readings around the writes, half of each is outside of them.
+    read_us: f64,
     /// Heap allocations of Netloom's server in all measured ticks.
     pub allocations: u64,
     /// Bytes of datagrams, without IP and UDP headers: from Netloom's server, to it, from the other.
@@ -85,9 +87,10 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What Netloom's server used between two snapshots, without what the game's writes into the world took.
+    /// What Netloom's server used between two snapshots, without what the game's writes into the world took, and timing them.
     pub fn us_per_period(&self) -> f64 {
-        self.ours.us_per_period() - self.writes_us_per_period()
+        let read_us = self.read_us / self.ticks as f64 * STEPS_PER_SEND as f64;
+        self.ours.us_per_period() - self.writes_us_per_period() - read_us
     }
 
     /// What the game's writes took, between two snapshots.
@@ -121,7 +124,7 @@ struct Both {
 
 impl Both {
     /// One tick of both servers, and the sleep after it.
-    fn tick(&mut self, ours: &mut Cost, raw: &mut Cost, allocated: &mut u64) -> Result<(), BenchError> {
+    fn tick(&mut self, ours: &mut Cost, raw: &mut Cost, counts: &mut Counts) -> Result<(), BenchError> {
         self.tick += 1;
         let (tick, now) = (self.tick, time_of(self.tick));
         let is_told = tick.is_multiple_of(STEPS_PER_SEND);
@@ -133,17 +136,18 @@ impl Both {
         }
         let before = allocations();
         ours.time(|| self.ours.tick(now))?;
-        *allocated += allocations() - before;
+        counts.allocations += allocations() - before;
         if !is_raw_first {
             run_raw(&mut self.raw);
         }
+        counts.read_us += cpu::microseconds(|| ()).1;
         self.pace.wait();
         Ok(())
     }
 
     /// Ticks whose time nobody asks for.
     fn untimed(&mut self) -> Result<(), BenchError> {
-        self.tick(&mut Cost::default(), &mut Cost::default(), &mut 0)
+        self.tick(&mut Cost::default(), &mut Cost::default(), &mut Counts::default())
     }
 }
 
@@ -162,14 +166,15 @@ pub fn measure(workload: &'static str, manner: Manner, ticks: u64) -> Result<Out
     let verdict = verdict?;
     let (cost, counts) = measured?;
     let [ours, raw] = cost;
-    let Counts { allocations, written_us, bytes, datagrams, updates } = counts;
-    Ok(Outcome { ours, raw, written_us, allocations, bytes, datagrams, updates, ticks, verdict })
+    let Counts { allocations, written_us, read_us, bytes, datagrams, updates } = counts;
+    Ok(Outcome { ours, raw, written_us, read_us, allocations, bytes, datagrams, updates, ticks, verdict })
 }
 
 #[derive(Default)]
 struct Counts {
     allocations: u64,
     written_us: f64,
+    read_us: f64,
     bytes: [u64; 3],
     datagrams: [u64; 2],
     updates: [u64; 2],
@@ -198,7 +203,7 @@ fn run(
     let mut counts = Counts::default();
     let before = totals(both, signals);
     for _ in 0..ticks {
-        both.tick(&mut ours, &mut raw, &mut counts.allocations)?;
+        both.tick(&mut ours, &mut raw, &mut counts)?;
     }
     let after = totals(both, signals);
     counts.written_us = after.written_us - before.written_us;
@@ -220,10 +225,10 @@ fn run(
 fn totals(both: &Both, signals: &Signals) -> Counts {
     let counters = both.ours.counters();
     Counts {
-        allocations: 0,
         written_us: both.ours.written_us(),
         bytes: [counters.sent_bytes, counters.received_bytes, both.raw.sent_bytes],
         datagrams: [counters.sent_datagrams, counters.received_datagrams],
         updates: [0, 1].map(|at: usize| signals.updates[at].load(Ordering::Relaxed)),
+        ..Counts::default()
     }
 }

@@ -28,6 +28,8 @@ pub(crate) struct Seat {
     pub replica: ReplicaPeer,
     /// Parts of a snapshot that are due, in percent: one goes out at 100.
     pub due_percent: u32,
+    /// How much of the snapshots the player gets, in percent, by how the connection is.
+    pub rate_percent: u32,
     pub is_due: bool,
     pub is_spectator: bool,
     /// Whether the client said that it is ready for snapshots: one that comes before the welcome would be acknowledged by
@@ -84,6 +86,7 @@ impl Seat {
             adapt: Adapt::new(room.adapt)?,
             health: Health::new(room.health, now)?,
             due_percent: 0,
+            rate_percent: 100,
             is_due: false,
             suspicion: Suspicion::new(room.suspicion, now)?,
             chat: ActionRate::new(room.chat, now)?,
@@ -108,12 +111,13 @@ impl Seat {
         (self.peer, self.replica, self.acked, self.is_viewing) = (Some(peer), replica, None, false);
         (self.is_joining, self.packed) = (true, Share::default());
         (self.adapt, self.health) = (Adapt::new(room.adapt)?, Health::new(room.health, now)?);
+        self.rate_percent = 100;
         Ok(())
     }
 
-    /// Whether a snapshot is due in this tick, of which the player gets so many percent.
-    pub fn spend_percent(&mut self, percent: u32) -> bool {
-        self.due_percent += percent;
+    /// Whether a snapshot is due in this tick.
+    pub fn spend(&mut self) -> bool {
+        self.due_percent += self.rate_percent;
         let is_due = self.due_percent >= 100;
         if is_due {
             self.due_percent -= 100;

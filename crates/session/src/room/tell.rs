@@ -1,6 +1,5 @@
 //! Snapshots: what goes to whom, and what became of it.
 
-use netloom_proto::limits::DATAGRAM_MAX;
 use netloom_proto::{Endpoint, PeerId, Tag};
 use netloom_replica::input::ViewTime;
 use netloom_replica::server::rewind::{PastView, PeerTiming};
@@ -9,6 +8,7 @@ use netloom_replica::snapshot::Feedback;
 use netloom_replica::world::WorldError;
 use netloom_wire::{Micros, Tick};
 
+use super::look::Looking;
 use super::seat::{sequence, tick_of};
 use super::spread::SPREAD_PLAYERS_MIN;
 use super::{Room, RoomCounters, Seat};
@@ -16,9 +16,8 @@ use crate::adapt::Quality;
 use crate::channel::{ORDERED, UNRELIABLE};
 use crate::crew::Crew;
 use crate::game::{PlayerId, Rejected};
-use crate::measured::Measured;
 use crate::message::{ToClient, kind};
-use crate::packed::{SNAPSHOT_BYTES_MAX, Share, pack};
+use crate::packed::{SNAPSHOT_BYTES_MAX, pack};
 use crate::validate::{self, RejectedMessage, Verdict};
 
 /// What a datagram costs besides what is in it: IP and UDP headers, packet header, tag and frame.
@@ -54,31 +53,17 @@ impl Room {
         }
         let tick = self.replica.begin_tick()?;
         let interval = Micros(1_000_000 / u64::from(self.config.sends_per_second));
-        let now = self.clock.time();
-        let queue_packets_max = self.config.health.queue_packets_max;
+        let looking = Looking::new(self);
         let crew = telling.crew.filter(|_| self.seats.len() >= SPREAD_PLAYERS_MIN);
         let Room { replica, seats, unfit, outbox, spread, .. } = self;
-        for (player, seat) in seats.iter_mut() {
+        for (place, (player, seat)) in seats.iter_mut().enumerate() {
             let Some(peer) = seat.peer else { continue };
-            let Some(pulse) = telling.endpoint.pulse(peer) else { continue };
-            let mut measured = Measured::from(&pulse);
-            measured.queue_packets += outbox.backlog_bytes(peer).div_ceil(DATAGRAM_MAX);
-            if seat.is_held {
-                // A stream that takes nothing: what waits below the connection is not among what waits in it.
-                measured.queue_packets = measured.queue_packets.max(queue_packets_max + 1);
+            let Some(allowance) = telling.endpoint.allowance(peer) else { continue };
+            if looking.is_due(place, seat) || outbox.is_overflown(peer) {
+                let found = looking.look(seat, peer, telling.endpoint, replica, outbox);
+                unfit.extend(found.map(|found| (*player, found)));
             }
-            let quality = seat.adapt.update(now, &measured);
-            telling.endpoint.set_redundancy(peer, quality.redundancy(telling.endpoint.config().redundancy));
-            let progress = replica.progress(seat.replica).unwrap_or_default();
-            if progress.held < progress.total {
-                seat.health.begin_grace();
-            } else if progress.total > 0 {
-                (seat.is_joining, seat.packed) = (false, Share::default());
-            }
-            let found = seat.health.update(now, &measured);
-            let missed = outbox.is_overflown(peer).then(|| seat.health.overflown(&measured));
-            unfit.extend(missed.or(found).map(|found| (*player, found)));
-            seat.is_due = seat.viewer().is_some() && seat.spend_percent(quality.rate.percent());
+            seat.is_due = seat.viewer().is_some() && seat.spend();
             if !seat.is_due {
                 continue;
             }
@@ -93,8 +78,8 @@ impl Room {
             }
             let limit =
                 if telling.bytes_per_second_max == 0 { u64::MAX } else { telling.bytes_per_second_max };
-            let rate = pulse.rate_bytes_per_second.min(limit);
-            let budget = budget_bytes(rate, interval, pulse.pending_bytes);
+            let rate = allowance.rate_bytes_per_second.min(limit);
+            let budget = budget_bytes(rate, interval, allowance.pending_bytes);
             let budget = seat.packed.stretch(budget);
             match crew {
                 None => replica.select(seat.replica, budget),
