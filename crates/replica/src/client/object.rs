@@ -6,28 +6,44 @@ use netloom_wire::{Alias, Profile, SectorOrigin, Tick};
 use crate::class::Class;
 use crate::codec::Blobs;
 use crate::entry::{Entry, value_of};
-use crate::limits::VERSIONS_KEPT;
+use crate::limits::{VERSIONS_KEPT, WORDS_MAX};
 
 /// An object, with the states of it that arrived.
+///
+/// In this order in memory: what every state needs that arrives comes first and lies together. The ticks of rows and when it
+/// had jumped are not looked at while states of consecutive ticks arrive (a *streak*) and while it never jumped: they fill
+/// six lines of memory, and reading a state takes six without them.
 #[derive(Debug)]
+#[repr(C)]
 pub struct ClientObject {
-    entry: Entry,
-    /// The tick of the entry: nothing older can be read.
-    entered: Tick,
+    words: Vec<i32>,
+    /// Rows are a ring in the order of their ticks, which ends with the newest.
+    word_count: u16,
+    newest: u8,
+    count: u8,
+    /// How many ticks before the newest had a state each, without a gap.
+    streak: u8,
     /// One that left is kept until its slot is used again: late snapshots still have to be read past it.
     is_in_sight: bool,
-    word_count: usize,
+    /// Whether any row says when it had jumped.
+    has_jumped: bool,
+    /// The tick of the newest state, and of what was the newest before.
+    latest: Tick,
+    before: Option<Tick>,
+    /// The tick of the entry: nothing older can be read.
+    entered: Tick,
+    entry: Entry,
+    contents: Vec<Vec<u8>>,
+    /// The tick of each row, but for those of a streak.
     ticks: [Tick; VERSIONS_KEPT],
     /// When it had jumped last, by row.
     jumps: [Option<Tick>; VERSIONS_KEPT],
-    words: Vec<i32>,
-    /// Rows are a ring in the order of their ticks, which ends with the newest.
-    count: usize,
-    newest: usize,
-    /// The tick of what was the newest state before.
-    before: Option<Tick>,
-    contents: Vec<Vec<u8>>,
 }
+
+/// The longest streak of which all is kept.
+const STREAK_MAX: u8 = VERSIONS_KEPT as u8 - 1;
+
+const _: () = assert!(VERSIONS_KEPT <= u8::MAX as usize && WORDS_MAX <= u16::MAX as usize);
 
 /// A state of an object.
 #[derive(Clone, Copy, Debug)]
@@ -41,17 +57,20 @@ impl ClientObject {
     pub(super) fn new(entry: Entry, tick: Tick, class: &Class, words: &[i32]) -> ClientObject {
         let word_count = class.word_count();
         let mut object = ClientObject {
-            entry,
-            entered: tick,
-            is_in_sight: true,
-            word_count,
-            ticks: [Tick(0); VERSIONS_KEPT],
-            jumps: [None; VERSIONS_KEPT],
             words: vec![0; VERSIONS_KEPT * word_count],
-            count: 0,
+            word_count: word_count as u16,
             newest: 0,
+            count: 0,
+            streak: 0,
+            is_in_sight: true,
+            has_jumped: false,
+            latest: tick,
             before: None,
+            entered: tick,
+            entry,
             contents: vec![Vec::new(); class.fields().len()],
+            ticks: [tick; VERSIONS_KEPT],
+            jumps: [None; VERSIONS_KEPT],
         };
         object.insert(tick, &words[..word_count], entry.jump_age.map(|age| tick_before(tick, age)));
         object
@@ -89,17 +108,17 @@ impl ClientObject {
 
     /// Its newest words.
     pub fn words(&self) -> &[i32] {
-        self.row(self.newest)
+        self.row(self.newest.into())
     }
 
     /// The tick of its newest state.
     pub fn tick(&self) -> Tick {
-        self.ticks[self.newest]
+        self.latest
     }
 
     /// When it jumped last, up to its newest state; `None` if it did not since it came into sight.
     pub fn jumped(&self) -> Option<Tick> {
-        self.jumps[self.newest]
+        self.jumped_at(self.newest.into())
     }
 
     /// Whether it jumped on the way to its newest state from the one before. Whoever does not look at every state asks
@@ -116,8 +135,8 @@ impl ClientObject {
     /// The words that were in force at a tick, as far as they arrived: those of the newest kept state that is not newer.
     /// `None` if the object was not there yet, or those states are forgotten.
     pub fn words_at(&self, tick: Tick) -> Option<&[i32]> {
-        let mut rows = (0..self.count).map(|back| self.row_before_newest(back));
-        rows.find(|row| !self.ticks[*row].is_newer_than(tick)).map(|row| self.row(row))
+        let mut rows = (0..self.count()).filter(|back| !self.tick_before_newest(*back).is_newer_than(tick));
+        rows.next().map(|back| self.row(self.row_before_newest(back)))
     }
 
     /// The newest value of a field.
@@ -146,62 +165,98 @@ impl ClientObject {
     /// The state that a snapshot of this tick brought.
     #[inline]
     pub(super) fn state_at(&self, tick: Tick) -> Option<Kept<'_>> {
-        let kept = |row: usize| Kept { words: self.row(row), jumped: self.jumps[row] };
-        let back = self.tick().0.wrapping_sub(tick.0) as usize;
+        let back = self.latest.0.wrapping_sub(tick.0) as usize;
         // Objects that move have a state of every tick.
-        let guess = self.row_before_newest(back % VERSIONS_KEPT);
-        if back < self.count && self.ticks[guess] == tick {
-            return Some(kept(guess));
-        }
-        let mut rows = (0..self.count).map(|back| self.row_before_newest(back));
-        rows.find(|row| self.ticks[*row] == tick).map(kept)
+        let back = match back <= self.streak.into() {
+            true => back,
+            false => (0..self.count()).find(|back| self.tick_before_newest(*back) == tick)?,
+        };
+        let row = self.row_before_newest(back);
+        Some(Kept { words: self.row(row), jumped: self.jumped_at(row) })
     }
 
     /// Keeps a state, and when it had jumped last. The oldest gives way; the newest is what the game sees.
     pub(super) fn insert(&mut self, tick: Tick, words: &[i32], jumped: Option<Tick>) {
-        let is_late = self.count > 0 && !tick.is_newer_than(self.tick());
+        let is_first = self.count == 0;
+        let is_late = !is_first && !tick.is_newer_than(self.latest);
         #[cfg(netloom_mutations)]
         let is_late = is_late && !crate::mutation::is(crate::mutation::Mutation::OlderStateShown);
         if is_late {
             return self.insert_late(tick, words, jumped);
         }
-        if self.count > 0 {
-            self.before = Some(self.tick());
-            self.newest = (self.newest + 1) % VERSIONS_KEPT;
+        let follows = !is_first && tick == self.latest.next();
+        if !is_first {
+            if !follows {
+                self.end_streak();
+            }
+            self.before = Some(self.latest);
+            self.newest = (self.newest + 1) % VERSIONS_KEPT as u8;
         }
-        self.count = (self.count + 1).min(VERSIONS_KEPT);
-        (self.ticks[self.newest], self.jumps[self.newest]) = (tick, jumped);
-        self.row_mut(self.newest).copy_from_slice(words);
+        self.streak = if follows { (self.streak + 1).min(STREAK_MAX) } else { 0 };
+        self.latest = tick;
+        self.count = (self.count + 1).min(VERSIONS_KEPT as u8);
+        self.set_row(self.newest.into(), words, jumped);
     }
 
     /// Keeps a state that came after newer ones: those make room for it, so that rows stay in the order of ticks.
     fn insert_late(&mut self, tick: Tick, words: &[i32], jumped: Option<Tick>) {
-        let is_newer = |back: &usize| self.ticks[self.row_before_newest(*back)].is_newer_than(tick);
-        let newer = (0..self.count).take_while(is_newer).count();
-        let is_known = newer < self.count && self.ticks[self.row_before_newest(newer)] == tick;
+        let is_newer = |back: &usize| self.tick_before_newest(*back).is_newer_than(tick);
+        let newer = (0..self.count()).take_while(is_newer).count();
+        let is_known = newer < self.count() && self.tick_before_newest(newer) == tick;
         if is_known || newer == VERSIONS_KEPT {
             return;
         }
-        self.newest = (self.newest + 1) % VERSIONS_KEPT;
-        self.count = (self.count + 1).min(VERSIONS_KEPT);
+        self.end_streak();
+        self.newest = (self.newest + 1) % VERSIONS_KEPT as u8;
+        self.count = (self.count + 1).min(VERSIONS_KEPT as u8);
         for back in 0..newer {
             let (to, from) = (self.row_before_newest(back), self.row_before_newest(back + 1));
             (self.ticks[to], self.jumps[to]) = (self.ticks[from], self.jumps[from]);
-            let start = from * self.word_count;
-            self.words.copy_within(start..start + self.word_count, to * self.word_count);
+            let word_count = usize::from(self.word_count);
+            let start = from * word_count;
+            self.words.copy_within(start..start + word_count, to * word_count);
         }
         let row = self.row_before_newest(newer);
-        (self.ticks[row], self.jumps[row]) = (tick, jumped);
-        self.row_mut(row).copy_from_slice(words);
+        self.ticks[row] = tick;
+        self.set_row(row, words, jumped);
+    }
+
+    /// Writes the ticks of a streak down.
+    fn end_streak(&mut self) {
+        for back in 0..=std::mem::take(&mut self.streak) {
+            self.ticks[self.row_before_newest(back.into())] = Tick(self.latest.0.wrapping_sub(back.into()));
+        }
+    }
+
+    fn set_row(&mut self, row: usize, words: &[i32], jumped: Option<Tick>) {
+        self.has_jumped |= jumped.is_some();
+        if self.has_jumped {
+            self.jumps[row] = jumped;
+        }
+        let start = row * usize::from(self.word_count);
+        self.words[start..start + usize::from(self.word_count)].copy_from_slice(words);
+    }
+
+    fn count(&self) -> usize {
+        self.count.into()
     }
 
     #[inline]
     fn row_before_newest(&self, back: usize) -> usize {
-        (self.newest + VERSIONS_KEPT - back) % VERSIONS_KEPT
+        (usize::from(self.newest) + VERSIONS_KEPT - back) % VERSIONS_KEPT
     }
 
-    fn row_mut(&mut self, row: usize) -> &mut [i32] {
-        &mut self.words[row * self.word_count..(row + 1) * self.word_count]
+    /// The tick of a row that is kept.
+    fn tick_before_newest(&self, back: usize) -> Tick {
+        match back <= self.streak.into() {
+            true => tick_before(self.latest, back as u32),
+            false => self.ticks[self.row_before_newest(back)],
+        }
+    }
+
+    #[inline]
+    fn jumped_at(&self, row: usize) -> Option<Tick> {
+        if self.has_jumped { self.jumps[row] } else { None }
     }
 
     pub(super) fn set_content(&mut self, field: usize, content: &[u8]) {
@@ -225,8 +280,10 @@ impl ClientObject {
         }
     }
 
+    #[inline]
     fn row(&self, row: usize) -> &[i32] {
-        &self.words[row * self.word_count..(row + 1) * self.word_count]
+        let word_count = usize::from(self.word_count);
+        &self.words[row * word_count..(row + 1) * word_count]
     }
 }
 
