@@ -576,7 +576,9 @@ impl Connection {
     /// and they may have carried the last state of a world that rests from now on.
     fn question_at(&self, config: &Config) -> Option<Micros> {
         (self.sent.in_flight() > 0 && self.sent.has_room()).then(|| {
-            let patience = self.resend_timeout(config) + Micros(config.ack_delay.0 * QUIET_DELAYS);
+            // The acknowledgement of what was sent may wait; of a question it does not.
+            let delays = if self.unanswered_probes == 0 { QUIET_DELAYS } else { 1 };
+            let patience = self.resend_timeout(config) + Micros(config.ack_delay.0 * delays);
             self.last_eliciting + Micros(patience.0 << self.unanswered_probes.min(4))
         })
     }
