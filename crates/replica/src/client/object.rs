@@ -175,6 +175,16 @@ impl ClientObject {
         Some(Kept { words: self.row(row), jumped: self.jumped_at(row) })
     }
 
+    /// The first words of the state of a tick, if it is of the streak, and of the row that the next state is written to.
+    #[inline]
+    pub(super) fn peek(&self, tick: Tick) -> [Option<i32>; 2] {
+        let back = self.latest.0.wrapping_sub(tick.0) as usize;
+        let first = |back: usize| {
+            self.words.get(self.row_before_newest(back) * usize::from(self.word_count)).copied()
+        };
+        [first(back % VERSIONS_KEPT), first(VERSIONS_KEPT - 1)]
+    }
+
     /// Keeps a state, and when it had jumped last. The oldest gives way; the newest is what the game sees.
     pub(super) fn insert(&mut self, tick: Tick, words: &[i32], jumped: Option<Tick>) {
         let is_first = self.count == 0;
