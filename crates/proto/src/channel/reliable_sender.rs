@@ -40,6 +40,11 @@ pub struct Undeliverable;
 /// Which fragment a part is, if it is one, and its bytes.
 pub type Part<'a> = (Option<(u16, u16)>, &'a [u8]);
 
+/// Room for so many parts from the first message on, and for so many lost ones: a round trip of a quarter of a second at
+/// four messages a tick, without growing again when a line first gets worse.
+const PARTS_USUAL: usize = 64;
+const LOST_USUAL: usize = 16;
+
 /// What a packet needs for a part besides its bytes, about.
 const PART_OVERHEAD: usize = 8;
 
@@ -67,6 +72,10 @@ impl ReliableSender {
 
     /// Takes a message.
     pub fn push(&mut self, message: &[u8], whole_max: usize, pool: &mut BufferPool) {
+        if self.queue.capacity() == 0 {
+            self.queue.reserve(PARTS_USUAL);
+            self.lost.reserve(LOST_USUAL);
+        }
         self.pending_bytes += message.len();
         let mut part = |fragment, data| {
             let data = pool.copy_of(data);
