@@ -65,6 +65,9 @@ pub const BLOCK_DISTANCE_MAX: u64 = 8;
 /// Stateless replies (Challenge, Reject) waiting to be sent. More are dropped: the client asks again.
 pub const STATELESS_REPLIES_MAX: usize = 256;
 
+/// Bytes of room that a reliable channel keeps for messages that wait, once none does.
+pub const WAITING_BYTES_KEPT_MAX: usize = 16_384;
+
 /// Buffers of ordinary size that a pool keeps for reuse.
 pub const POOLED_BUFFERS_MAX: usize = 4_096;
 
