@@ -10,6 +10,7 @@
 //! Messages longer than a fragment are split. Fragments of reliable channels are numbered like messages of their own
 //! and travel, get lost and are resent independently; those of unreliable channels share one number.
 
+mod bytes;
 mod reliable_receiver;
 mod reliable_sender;
 mod unreliable;
@@ -106,7 +107,7 @@ impl Sender {
 
     pub fn release(&mut self, pool: &mut BufferPool) {
         match self {
-            Sender::Reliable(sender) => sender.release(pool),
+            Sender::Reliable(sender) => sender.release(),
             Sender::Unreliable(sender) => sender.release(pool),
         }
     }

@@ -36,6 +36,9 @@ use path::PathProbe;
 
 pub(crate) use outgoing::whole_message_max;
 
+/// Outcomes that come at once, usually: more of them after a pause of a quarter of a second.
+const OUTCOMES_USUAL: usize = 32;
+
 /// What a connection shares with the others of its endpoint.
 pub(crate) struct Context<'a> {
     pub config: &'a Config,
@@ -192,7 +195,7 @@ impl Connection {
             history: BlockHistory::default(),
             store: BlockStore::default(),
             events: EventQueue::new(),
-            outcomes: VecDeque::new(),
+            outcomes: VecDeque::with_capacity(OUTCOMES_USUAL),
             is_inbox_blocked: false,
             probe: None,
             path_response: None,

@@ -65,6 +65,9 @@ const PRESSURE_EVENTS_MAX: usize = 512;
 const PRESSURE_FACTOR: usize = 4;
 const PRESSURE_TICKS: u32 = 2;
 
+/// Room for so many from the start: what a stall of a tenth of a second leaves of a busy connection.
+const EVENTS_USUAL: usize = 64;
+
 /// The events of one connection that wait to be polled.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
@@ -84,7 +87,7 @@ pub(crate) struct EventQueue {
 impl EventQueue {
     pub fn new() -> EventQueue {
         EventQueue {
-            queue: VecDeque::new(),
+            queue: VecDeque::with_capacity(EVENTS_USUAL),
             bytes: 0,
             end: None,
             current: Vec::new(),
@@ -224,8 +227,8 @@ mod tests {
     use super::*;
 
     fn filled(count: usize) -> EventQueue {
-        let mut events = EventQueue::new();
         let config = Config::default();
+        let mut events = EventQueue::new();
         let mut inbox = events.inbox(0, &config);
         (0..count.min(inbox.room())).for_each(|index| inbox.deliver(vec![index as u8]));
         events

@@ -43,6 +43,13 @@ pub const PENDING_PART_BYTES_MIN: usize = 16;
 /// Packets between the oldest that is remembered and the newest sent. Far below half of the 16-bit number space.
 pub const PACKETS_IN_FLIGHT_MAX: usize = 1_024;
 
+/// Packets that were given up and are kept in case they arrive after all; the oldest gives way. One in three of 20 Mbit/s for
+/// half a second.
+pub const LOST_PACKETS_KEPT_MAX: usize = 256;
+
+/// Messages in them.
+pub const LOST_MESSAGES_KEPT_MAX: usize = 4_096;
+
 /// Messages remembered over all packets in flight. A packet is closed early rather than exceed it.
 pub const MESSAGES_IN_FLIGHT_MAX: usize = 8_192;
 
@@ -57,6 +64,9 @@ pub const BLOCK_DISTANCE_MAX: u64 = 8;
 
 /// Stateless replies (Challenge, Reject) waiting to be sent. More are dropped: the client asks again.
 pub const STATELESS_REPLIES_MAX: usize = 256;
+
+/// Bytes of room that a reliable channel keeps for messages that wait, once none does.
+pub const WAITING_BYTES_KEPT_MAX: usize = 16_384;
 
 /// Buffers of ordinary size that a pool keeps for reuse.
 pub const POOLED_BUFFERS_MAX: usize = 4_096;

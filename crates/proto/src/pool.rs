@@ -2,7 +2,8 @@
 //!
 //! A connection at rest moves the same number of messages every tick, so the same buffers serve for ever. Small
 //! ones are kept, up to a limit; one that grew large is freed, so that a single big message does not pin its memory.
-
+//! Every connection brings some along, so that none are made in the middle of a game when a line first stalls, or when
+//! receivers who were told the same for minutes are told different things.
 //!
 //! Most messages are either a few bytes or nearly a datagram. Buffers of the two sizes are kept apart: a small one that
 //! was filled with a large message now and then would have to grow, each of them once, for minutes.
@@ -13,6 +14,11 @@ use crate::limits::{DATAGRAM_MAX, POOLED_BUFFER_BYTES_MAX, POOLED_BUFFERS_MAX};
 
 /// What a buffer for a short message holds.
 const SMALL_BYTES: usize = 256;
+
+/// What a connection brings along: short messages of a quarter of a second at four a tick, and a world that takes a few
+/// datagrams, or comes late. All connections together bring no more than what is kept.
+const SMALL_PER_CONNECTION: usize = 64;
+const LARGE_PER_CONNECTION: usize = 8;
 
 /// A message that waits to be sent, to one receiver or to several.
 pub type Shared = Arc<Vec<u8>>;
@@ -25,9 +31,29 @@ pub struct BufferPool {
     /// The message that was shared last, and buffers for others, which nobody else has.
     last: Shared,
     unshared: Vec<Shared>,
+    /// How many connections have brought buffers along.
+    stocked: usize,
 }
 
 impl BufferPool {
+    /// Has enough for so many connections, as far as it keeps that many.
+    pub fn stock(&mut self, connections: usize) {
+        for _ in self.stocked..connections {
+            self.stocked += 1;
+            let all = |each: usize| (self.stocked * each).min(POOLED_BUFFERS_MAX / 2);
+            let (small, large) = (all(SMALL_PER_CONNECTION), all(LARGE_PER_CONNECTION));
+            // The lists hold all of them, also those that are in use now.
+            self.small.reserve(small.saturating_sub(self.small.len()));
+            self.large.reserve(large.saturating_sub(self.large.len()));
+            self.unshared.reserve(large.saturating_sub(self.unshared.len()));
+            (0..SMALL_PER_CONNECTION).for_each(|_| self.give(Vec::with_capacity(SMALL_BYTES)));
+            for _ in 0..LARGE_PER_CONNECTION {
+                self.give(Vec::with_capacity(DATAGRAM_MAX));
+                self.unshare(Shared::default());
+            }
+        }
+    }
+
     /// A buffer with a copy of `bytes`.
     pub fn copy_of(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut buffer = match bytes.len() {
@@ -85,6 +111,7 @@ impl BufferPool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netloom_count::allocations;
 
     #[test]
     fn a_returned_buffer_is_used_again_and_a_large_one_is_not_kept() {
@@ -114,6 +141,27 @@ mod tests {
         assert_eq!(again.as_ptr(), address);
         pool.unshare(other);
         assert_eq!(&**pool.share(b"somebody speaks"), b"somebody speaks");
+    }
+
+    #[test]
+    fn connections_bring_along_what_it_takes_to_tell_each_something_else() {
+        let mut pool = BufferPool::default();
+        pool.stock(16);
+        pool.stock(16);
+        let mut shared = Vec::with_capacity(16 * LARGE_PER_CONNECTION);
+        let before = allocations();
+        for number in 0..16 * LARGE_PER_CONNECTION as u8 {
+            shared.push(pool.share(&[number; 1_000]));
+        }
+        shared.drain(..).for_each(|message| pool.unshare(message));
+        let mut copies = [(); 16 * SMALL_PER_CONNECTION].map(|()| pool.copy_of(b"a short message"));
+        copies.iter_mut().for_each(|copy| pool.give(std::mem::take(copy)));
+        // The last message that was shared is kept beside the others.
+        assert_eq!(allocations() - before, 0);
+        assert_eq!(
+            (pool.large.len(), pool.small.len()),
+            (16 * LARGE_PER_CONNECTION - 1, 16 * SMALL_PER_CONNECTION)
+        );
     }
 
     #[test]

@@ -11,12 +11,17 @@
 //!
 //! The window starts at an eighth of a round trip and widens whenever a packet that was given up arrives after all.
 //! A packet that nothing overtakes is given up by age, so that whoever sent something unreliable learns of it.
+//!
+//! A packet that was given up may arrive after all, and is kept for that for seconds. It is set aside: in its place it
+//! would keep all those behind it, and every acknowledgement would walk past them.
 
 use std::collections::VecDeque;
 
 use netloom_wire::Micros;
 
-use crate::limits::{MESSAGES_IN_FLIGHT_MAX, PACKETS_IN_FLIGHT_MAX};
+use crate::limits::{
+    LOST_MESSAGES_KEPT_MAX, LOST_PACKETS_KEPT_MAX, MESSAGES_IN_FLIGHT_MAX, PACKETS_IN_FLIGHT_MAX,
+};
 use crate::receive::Reported;
 use crate::redundancy::Repeats;
 
@@ -101,10 +106,13 @@ pub enum Loss {
 pub struct NeverSent;
 
 /// The packets on their way.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SentPackets {
     packets: VecDeque<SentPacket>,
     carried: VecDeque<Carried>,
+    /// Packets before `first` that were given up, by number, and what they carried.
+    lost: VecDeque<(u64, SentPacket)>,
+    lost_carried: VecDeque<Carried>,
     /// The number of the first packet in `packets`.
     first: u64,
     /// The first packet that may still be in flight.
@@ -122,8 +130,33 @@ pub struct SentPackets {
 /// After this many acknowledgements without a late one the reorder window narrows again.
 const CALM_ACKS: u32 = 256;
 const REORDER_EIGHTHS_MAX: u64 = 8;
-/// How long a packet that was given up can still turn out to have arrived, unless it takes the room of new ones.
+/// How long a packet that was given up can still turn out to have arrived, unless too many others are.
 const LOST_KEPT: Micros = Micros::from_secs(4);
+
+/// Room from the start, so that a connection does not allocate when it first meets delay or loss: half a second of 60 packets
+/// a second with four messages each, and what a line that loses one in ten of them loses in [`LOST_KEPT`].
+const PACKETS_USUAL: usize = 32;
+const CARRIED_USUAL: usize = 128;
+const LOST_USUAL: usize = 24;
+
+impl Default for SentPackets {
+    fn default() -> SentPackets {
+        SentPackets {
+            packets: VecDeque::with_capacity(PACKETS_USUAL),
+            carried: VecDeque::with_capacity(CARRIED_USUAL),
+            lost: VecDeque::with_capacity(LOST_USUAL),
+            lost_carried: VecDeque::with_capacity(CARRIED_USUAL),
+            first: 0,
+            lowest: 0,
+            in_flight: 0,
+            newest_acked: None,
+            reorder_eighths: 0,
+            acked_since_late: 0,
+            newest_lost_forgotten: None,
+            open_carried: 0,
+        }
+    }
+}
 
 impl SentPackets {
     /// The number of the next packet.
@@ -198,16 +231,12 @@ impl SentPackets {
         bits: u64,
         mut decide: impl FnMut(u64, &SentPacket, Verdict, Carries<'_>),
     ) {
-        let oldest = newest.saturating_sub(64).max(self.first);
+        self.handle_late(newest, bits, &mut decide);
         let mut start = None;
-        for number in oldest..=newest {
-            let named = number == newest || bits >> (newest - number - 1) & 1 != 0;
+        for number in named(newest, bits, self.first) {
             let index = (number - self.first) as usize;
-            if !named {
-                continue;
-            }
             let Some(packet) = self.packets.get_mut(index) else {
-                continue;
+                break;
             };
             let verdict = match packet.fate {
                 Fate::InFlight => Verdict::Acked,
@@ -230,9 +259,34 @@ impl SentPackets {
         }
     }
 
+    /// Takes in what an acknowledgement says about packets that were set aside.
+    fn handle_late(
+        &mut self,
+        newest: u64,
+        bits: u64,
+        decide: &mut impl FnMut(u64, &SentPacket, Verdict, Carries<'_>),
+    ) {
+        for place in 0..self.lost.len() {
+            let (number, packet) = self.lost[place];
+            let before = newest.checked_sub(number);
+            let is_named = before.is_some_and(|before| match before {
+                0 => true,
+                1..=64 => bits >> (before - 1) & 1 != 0,
+                _ => false,
+            });
+            if !is_named || packet.fate != Fate::Lost {
+                continue;
+            }
+            self.lost[place].1.fate = Fate::Acked;
+            self.note_ack(number, packet.sent_at, Verdict::AckedLate);
+            decide(number, &packet, Verdict::AckedLate, self.lost_carries(place, packet.carried));
+            self.settle_repeated(number, packet.repeats, decide);
+        }
+    }
+
     /// Packet `number` arrived, and with it blocks of others.
     fn settle_repeated(
-        &mut self,
+        &self,
         number: u64,
         repeats: Repeats,
         decide: &mut impl FnMut(u64, &SentPacket, Verdict, Carries<'_>),
@@ -241,25 +295,45 @@ impl SentPackets {
             return;
         }
         let is_acked = |number| match self.packet(number) {
-            Some((_, packet)) => packet.fate == Fate::Acked,
+            Some(packet) => packet.fate == Fate::Acked,
             None => self.newest_lost_forgotten.is_none_or(|lost| number > lost),
         };
         let settled = repeats.settled_by(number, self.next_number(), is_acked);
         for repeated in settled.into_iter().flatten() {
-            let Some((index, packet)) = self.packet(repeated) else {
-                continue;
-            };
-            if packet.fate != Fate::Acked {
-                let (from, count) = (self.carried_start(index, None), packet.block_messages.into());
-                decide(repeated, packet, Verdict::Repeated, Carries { all: &self.carried, from, count });
+            if let Some(packet) = self.packet(repeated).filter(|packet| packet.fate != Fate::Acked) {
+                decide(repeated, packet, Verdict::Repeated, self.block_of(repeated, packet));
             }
         }
     }
 
-    /// A packet that is still remembered, and its place.
-    fn packet(&self, number: u64) -> Option<(usize, &SentPacket)> {
-        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        self.packets.get(index).map(|packet| (index, packet))
+    /// A packet that is still remembered.
+    fn packet(&self, number: u64) -> Option<&SentPacket> {
+        match number.checked_sub(self.first) {
+            Some(index) => self.packets.get(index as usize),
+            None => self.lost_place(number).map(|place| &self.lost[place].1),
+        }
+    }
+
+    /// The messages in the block of such a packet.
+    fn block_of(&self, number: u64, packet: &SentPacket) -> Carries<'_> {
+        match number.checked_sub(self.first) {
+            Some(index) => {
+                let (from, count) = (self.carried_start(index as usize, None), packet.block_messages.into());
+                Carries { all: &self.carried, from, count }
+            }
+            None => self.lost_carries(self.lost_place(number).unwrap_or(0), packet.block_messages.into()),
+        }
+    }
+
+    /// Where among those set aside a packet is.
+    fn lost_place(&self, number: u64) -> Option<usize> {
+        self.lost.binary_search_by_key(&number, |&(number, _)| number).ok()
+    }
+
+    /// The first `count` messages of a packet that was set aside.
+    fn lost_carries(&self, place: usize, count: u16) -> Carries<'_> {
+        let before = self.lost.range(..place).map(|(_, packet)| usize::from(packet.carried));
+        Carries { all: &self.lost_carried, from: before.sum(), count: count.into() }
     }
 
     /// Gives up packets that were overtaken for longer than the reorder window, or are older than `age_max`.
@@ -317,11 +391,8 @@ impl SentPackets {
     /// Packet `number` was given up, and with it the copies of blocks whose own packets may have been given up before.
     fn lose_copied(&self, number: u64, repeats: Repeats, decide: &mut impl FnMut(u64, Loss, Carries<'_>)) {
         for copied in repeats.copied_by(number).into_iter().flatten() {
-            if let Some((index, packet)) = self.packet(copied)
-                && packet.fate == Fate::Lost
-            {
-                let (from, count) = (self.carried_start(index, None), packet.block_messages.into());
-                decide(copied, Loss::Copy, Carries { all: &self.carried, from, count });
+            if let Some(packet) = self.packet(copied).filter(|packet| packet.fate == Fate::Lost) {
+                decide(copied, Loss::Copy, self.block_of(copied, packet));
             }
         }
     }
@@ -329,7 +400,7 @@ impl SentPackets {
     /// When [`detect_losses`](Self::detect_losses) could find something by time alone.
     pub fn loss_deadline(&self, rtt: Micros, age_max: Micros) -> Option<Micros> {
         let number = self.lowest_in_flight()?;
-        let (_, oldest) = self.packet(number)?;
+        let oldest = self.packet(number)?;
         let window = Micros(rtt.0 * (1 + self.reorder_eighths) / 8);
         let overtaken = self.newest_acked.is_some_and(|(acked, _)| number < acked);
         Some(oldest.sent_at + if overtaken { (rtt + window).min(age_max) } else { age_max })
@@ -369,30 +440,46 @@ impl SentPackets {
         from + self.packets.range(from_index..index).map(|packet| usize::from(packet.carried)).sum::<usize>()
     }
 
-    /// Forgets packets at the front whose fate is settled for good.
+    /// Forgets packets at the front whose fate is settled, sets aside those that were given up, and forgets them in turn.
     pub fn forget(&mut self, now: Micros) {
-        while let Some(packet) = self.packets.front() {
-            let settled = match packet.fate {
-                Fate::Acked | Fate::Untracked => true,
-                Fate::Lost => {
-                    now - packet.sent_at >= LOST_KEPT
-                        || self.packets.len() >= PACKETS_IN_FLIGHT_MAX / 2
-                        || self.carried.len() >= MESSAGES_IN_FLIGHT_MAX / 2
-                }
-                Fate::InFlight => false,
-            };
-            if !settled {
-                break;
-            }
+        while let Some(&packet) = self.packets.front().filter(|packet| packet.fate != Fate::InFlight) {
+            let carried = self.carried.drain(..usize::from(packet.carried));
             if packet.fate == Fate::Lost {
-                self.newest_lost_forgotten = Some(self.first);
+                self.lost.push_back((self.first, packet));
+                self.lost_carried.extend(carried);
             }
-            let carried = usize::from(packet.carried);
-            self.carried.drain(..carried);
             self.packets.pop_front();
             self.first += 1;
         }
+        while let Some(&(number, packet)) = self.lost.front() {
+            let is_over = packet.fate == Fate::Acked
+                || now - packet.sent_at >= LOST_KEPT
+                || self.lost.len() > LOST_PACKETS_KEPT_MAX
+                || self.lost_carried.len() > LOST_MESSAGES_KEPT_MAX;
+            if !is_over {
+                break;
+            }
+            if packet.fate == Fate::Lost {
+                self.newest_lost_forgotten = Some(number);
+            }
+            self.lost_carried.drain(..usize::from(packet.carried));
+            self.lost.pop_front();
+        }
     }
+}
+
+/// The packets that an acknowledgement names, from `first` on, the oldest first.
+fn named(newest: u64, bits: u64, first: u64) -> impl Iterator<Item = u64> {
+    let span = newest.checked_sub(first).map(|span| span.min(64));
+    // The oldest in the lowest bit: `newest - 64`, and after the shift `newest - span`.
+    let all = u128::from(bits.reverse_bits()) | 1 << 64;
+    let mut rest = span.map_or(0, |span| all >> (64 - span));
+    let oldest = newest - span.unwrap_or(0);
+    std::iter::from_fn(move || {
+        let next = (rest != 0).then(|| oldest + u64::from(rest.trailing_zeros()));
+        rest &= rest.wrapping_sub(1);
+        next
+    })
 }
 
 /// What one packet carried.

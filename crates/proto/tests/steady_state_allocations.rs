@@ -43,7 +43,17 @@ struct Pair {
     pipes: [Pipe; 2],
     tick: u64,
     received: u64,
-    loses_packets: bool,
+    line: Line,
+}
+
+/// What becomes of packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    Good,
+    /// One in thirteen is lost.
+    Lossy,
+    /// Nothing arrives for five ticks of every second.
+    Stalling,
 }
 
 const TICK: Micros = Micros(16_667);
@@ -62,7 +72,7 @@ impl Pair {
             pipes: [Pipe::new(), Pipe::new()],
             tick: 0,
             received: 0,
-            loses_packets: false,
+            line: Line::Good,
         };
         let peer = pair.ends[1].connect(Micros::ZERO, addresses[0], None).expect("a free place");
         for _ in 0..60 {
@@ -78,7 +88,9 @@ impl Pair {
         for index in 0..2 {
             let from = self.addresses[1 - index];
             let end = &mut self.ends[index];
-            self.pipes[index].deliver(self.tick, |bytes| end.handle_datagram(now, from, bytes));
+            if self.line != Line::Stalling || self.tick % 60 >= 5 {
+                self.pipes[index].deliver(self.tick, |bytes| end.handle_datagram(now, from, bytes));
+            }
             end.begin_tick(now);
             while let Some((_, event)) = end.poll_event() {
                 if let Event::Message { data, .. } = event {
@@ -92,7 +104,7 @@ impl Pair {
             let mut sent = 0;
             while let Some(transmit) = self.ends[index].poll_transmit(now, &mut buffer) {
                 sent += 1;
-                if self.loses_packets && (self.tick + sent).is_multiple_of(13) {
+                if self.line == Line::Lossy && (self.tick + sent).is_multiple_of(13) {
                     continue;
                 }
                 self.pipes[1 - index].push(self.tick + DELAY_TICKS, &buffer[..transmit.length]);
@@ -114,13 +126,13 @@ impl Pair {
     }
 }
 
-/// Allocations in 600 ticks after a warm-up, and messages received in them.
-fn allocations_in_ten_seconds(config: Config, loses_packets: bool) -> (u64, u64) {
+/// Allocations in 600 ticks after a warm-up over a good line, and messages received in them.
+fn allocations_in_ten_seconds(config: Config, line: Line) -> (u64, u64) {
     let (mut pair, peers) = Pair::connect(config);
-    pair.loses_packets = loses_packets;
     for _ in 0..900 {
         pair.play(peers);
     }
+    pair.line = line;
     let (before, received) = (allocations(), pair.received);
     for _ in 0..600 {
         pair.play(peers);
@@ -133,7 +145,7 @@ fn steady_traffic_allocates_nothing() {
     for security in [Security::Required, Security::Off] {
         for redundancy in [Redundancy::Off, Redundancy::Copy, Redundancy::Parity] {
             let config = Config { security, redundancy, ..Config::default() };
-            let (allocations, received) = allocations_in_ten_seconds(config, false);
+            let (allocations, received) = allocations_in_ten_seconds(config, Line::Good);
             assert_eq!(received, 600 * 10, "every message arrives");
             assert_eq!(allocations, 0, "{security:?}, {redundancy:?}");
         }
@@ -141,12 +153,14 @@ fn steady_traffic_allocates_nothing() {
 }
 
 #[test]
-fn loss_does_not_make_it_allocate() {
+fn a_line_that_gets_worse_does_not_make_it_allocate() {
     for security in [Security::Required, Security::Off] {
-        let config = Config { security, ..Config::default() };
-        let (allocations, received) = allocations_in_ten_seconds(config, true);
-        assert!(received > 600 * 8);
-        assert_eq!(allocations, 0, "{security:?}");
+        for line in [Line::Lossy, Line::Stalling] {
+            let config = Config { security, ..Config::default() };
+            let (allocations, received) = allocations_in_ten_seconds(config, line);
+            assert!(received > 600 * 8, "{received} messages, {security:?}, {line:?}");
+            assert_eq!(allocations, 0, "{security:?}, {line:?}");
+        }
     }
 }
 

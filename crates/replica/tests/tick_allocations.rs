@@ -41,6 +41,7 @@ struct Game {
     remotes: Vec<Remote>,
     sequence: u64,
     now: u32,
+    loses_some: bool,
 }
 
 impl Game {
@@ -56,7 +57,7 @@ impl Game {
             outcomes: VecDeque::with_capacity(64),
         });
         let remotes = remotes.collect();
-        Game { server, objects, remotes, sequence: 0, now: 0 }
+        Game { server, objects, remotes, sequence: 0, now: 0, loses_some: true }
     }
 
     fn move_everything(&mut self) {
@@ -93,7 +94,7 @@ impl Game {
         let mut out = [0; 1_150];
         for (number, remote) in self.remotes.iter_mut().enumerate() {
             while let Some(length) = server.poll_snapshot(remote.peer, self.sequence, &mut out) {
-                let arrives = !self.sequence.is_multiple_of(11);
+                let arrives = !self.loses_some || !self.sequence.is_multiple_of(11);
                 if arrives {
                     remote.client.handle_snapshot(&out[..length]).unwrap();
                 }
@@ -115,4 +116,15 @@ fn a_steady_tick_allocates_nothing_on_either_side() {
     let written_since = game.server.written().updates - written.updates;
     assert!(written_since > 30_000, "{written_since} updates");
     assert!(game.remotes.iter().all(|remote| remote.client.len() == OBJECTS as usize));
+}
+
+#[test]
+fn nor_does_a_tick_in_which_snapshots_begin_to_get_lost() {
+    let mut game = Game::new();
+    game.loses_some = false;
+    (0..2_000).for_each(|_| game.tick());
+    game.loses_some = true;
+    let before = allocations();
+    (0..200).for_each(|_| game.tick());
+    assert_eq!(allocations() - before, 0);
 }

@@ -28,6 +28,9 @@ struct Table {
     up: VecDeque<Post>,
     down: VecDeque<Post>,
     tick: u64,
+    /// One in so many datagrams of the server is lost.
+    loses_one_in: Option<u64>,
+    sent: u64,
     server_allocations: u64,
     client_allocations: u64,
 }
@@ -49,7 +52,9 @@ impl Table {
         });
         let post = || -> VecDeque<Post> { (0..=delay_ticks).map(|_| Post::with_capacity(100)).collect() };
         let (up, down, clients) = (post(), post(), clients.collect());
-        Table { server, clients, up, down, tick: 0, server_allocations: 0, client_allocations: 0 }
+        let (server_allocations, client_allocations) = (0, 0);
+        let (tick, loses_one_in, sent) = (0, None, 0);
+        Table { server, clients, up, down, tick, loses_one_in, sent, server_allocations, client_allocations }
     }
 
     fn step(&mut self) {
@@ -66,7 +71,10 @@ impl Table {
         self.server.tick(now);
         while let Some(sent) = self.server.poll_transmit(now, &mut out) {
             let client = (0..CLIENTS).find(|client| address(*client) == sent.to).unwrap();
-            up.push((client, sent.length, out));
+            self.sent += 1;
+            if self.loses_one_in.is_none_or(|many| !self.sent.is_multiple_of(many)) {
+                up.push((client, sent.length, out));
+            }
         }
         self.server_allocations += allocations() - before;
         while self.server.poll_event().is_some() {}
@@ -91,7 +99,8 @@ impl Table {
     }
 }
 
-fn allocated(delay_ticks: usize) -> (u64, u64) {
+/// On either side after a warm-up in which nothing is lost.
+fn allocated(delay_ticks: usize, loses_one_in: Option<u64>) -> (u64, u64) {
     let mut table = Table::new(delay_ticks);
     (0..WARM_UP_TICKS).for_each(|_| table.step());
     for client in &table.clients {
@@ -99,6 +108,7 @@ fn allocated(delay_ticks: usize) -> (u64, u64) {
         assert_eq!(client.objects().map(|objects| objects.len()), Some(200 + CLIENTS));
     }
     (table.server_allocations, table.client_allocations) = (0, 0);
+    table.loses_one_in = loses_one_in;
     (0..TICKS).for_each(|_| table.step());
     let room = table.server.rooms().next().unwrap();
     assert!(room.counters().snapshots >= TICKS / 3 * CLIENTS as u64, "snapshots were sent all the time");
@@ -107,10 +117,16 @@ fn allocated(delay_ticks: usize) -> (u64, u64) {
 
 #[test]
 fn steady_ticks_of_server_and_clients_allocate_nothing() {
-    assert_eq!(allocated(0), (0, 0), "server, clients");
+    assert_eq!(allocated(0, None), (0, 0), "server, clients");
 }
 
 #[test]
 fn distance_changes_nothing_about_that() {
-    assert_eq!(allocated(3), (0, 0), "server, clients, at a round trip of 100 ms and more");
+    assert_eq!(allocated(3, None), (0, 0), "server, clients, at a round trip of 100 ms and more");
+}
+
+#[test]
+fn nor_does_loss_that_begins_later() {
+    let (server, _) = allocated(3, Some(31));
+    assert_eq!(server, 0);
 }

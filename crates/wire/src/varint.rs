@@ -13,7 +13,12 @@ pub const fn len(value: u64) -> usize {
 }
 
 /// Writes `value` at the start of `out` and returns its length; `None` if `out` is too short.
+#[inline]
 pub fn write(mut value: u64, out: &mut [u8]) -> Option<usize> {
+    if value < 0x80 {
+        *out.first_mut()? = value as u8;
+        return Some(1);
+    }
     let length = len(value);
     for byte in out.get_mut(..length)? {
         *byte = (value as u8 & 0x7f) | 0x80;

@@ -11,8 +11,8 @@
 
 use std::collections::VecDeque;
 
+use super::bytes::ByteQueue;
 use crate::limits::RELIABLE_WINDOW;
-use crate::pool::BufferPool;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -25,11 +25,13 @@ enum Phase {
 
 #[derive(Debug)]
 struct Outgoing {
-    data: Vec<u8>,
-    fragment: Option<(u16, u16)>,
-    phase: Phase,
+    /// Where its bytes are.
+    position: u64,
     /// The newest packet that carried it.
     number: u64,
+    length: u32,
+    fragment: Option<(u16, u16)>,
+    phase: Phase,
     sends: u16,
 }
 
@@ -40,6 +42,11 @@ pub struct Undeliverable;
 /// Which fragment a part is, if it is one, and its bytes.
 pub type Part<'a> = (Option<(u16, u16)>, &'a [u8]);
 
+/// Room for so many parts from the first message on, and for so many lost ones: a round trip of a quarter of a second at
+/// four messages a tick, without growing again when a line first gets worse.
+const PARTS_USUAL: usize = 64;
+const LOST_USUAL: usize = 16;
+
 /// What a packet needs for a part besides its bytes, about.
 const PART_OVERHEAD: usize = 8;
 
@@ -47,6 +54,8 @@ const PART_OVERHEAD: usize = 8;
 #[derive(Debug, Default)]
 pub struct ReliableSender {
     queue: VecDeque<Outgoing>,
+    /// The bytes of those in the queue.
+    bytes: ByteQueue,
     /// The id of the front of the queue.
     base: u64,
     next_new: u64,
@@ -66,11 +75,16 @@ impl ReliableSender {
     }
 
     /// Takes a message.
-    pub fn push(&mut self, message: &[u8], whole_max: usize, pool: &mut BufferPool) {
+    pub fn push(&mut self, message: &[u8], whole_max: usize) {
+        if self.queue.capacity() == 0 {
+            self.queue.reserve(PARTS_USUAL);
+            self.lost.reserve(LOST_USUAL);
+        }
         self.pending_bytes += message.len();
-        let mut part = |fragment, data| {
-            let data = pool.copy_of(data);
-            self.queue.push_back(Outgoing { data, fragment, phase: Phase::Due, number: 0, sends: 0 });
+        let mut part = |fragment, data: &[u8]| {
+            let (position, length) = (self.bytes.push(data), data.len() as u32);
+            let phase = Phase::Due;
+            self.queue.push_back(Outgoing { position, number: 0, length, fragment, phase, sends: 0 });
         };
         match message.len() <= whole_max {
             true => part(None, message),
@@ -97,18 +111,19 @@ impl ReliableSender {
 
     /// A part that is not acknowledged yet.
     pub fn part(&self, id: u64) -> Option<Part<'_>> {
-        self.index(id).map(|index| (self.queue[index].fragment, self.queue[index].data.as_slice()))
+        let part = &self.queue[self.index(id)?];
+        Some((part.fragment, self.bytes.get(part.position, part.length as usize)))
     }
 
     /// The length of a part.
     pub fn part_len(&self, id: u64) -> usize {
-        self.part(id).map_or(0, |(_, data)| data.len())
+        self.index(id).map_or(0, |index| self.queue[index].length as usize)
     }
 
     /// Bytes that the lost parts will take in packets, about.
     pub fn lost_bytes(&self) -> usize {
-        let parts = self.lost.iter().filter_map(|&id| self.part(id));
-        parts.map(|(_, data)| data.len() + PART_OVERHEAD).sum()
+        let parts = self.lost.iter().filter_map(|&id| self.index(id));
+        parts.map(|index| self.queue[index].length as usize + PART_OVERHEAD).sum()
     }
 
     /// A part has been put into packet `number`.
@@ -125,18 +140,20 @@ impl ReliableSender {
     }
 
     /// A packet that carried this part arrived.
-    pub fn handle_acked(&mut self, id: u64, pool: &mut BufferPool) {
+    pub fn handle_acked(&mut self, id: u64) {
         let Some(index) = self.index(id) else { return };
         let part = &mut self.queue[index];
         if part.phase != Phase::Acked {
             part.phase = Phase::Acked;
-            self.pending_bytes -= part.data.len();
-            pool.give(std::mem::take(&mut part.data));
+            self.pending_bytes -= part.length as usize;
         }
-        while self.queue.front().is_some_and(|part| part.phase == Phase::Acked) {
-            self.queue.pop_front();
+        if index > 0 {
+            return;
+        }
+        while self.queue.pop_front_if(|part| part.phase == Phase::Acked).is_some() {
             self.base += 1;
         }
+        self.bytes.give_back_to(self.queue.front().map_or(u64::MAX, |part| part.position));
     }
 
     /// Packet `number`, which carried this part, was given up: it is due again unless a later packet carries it too.
@@ -167,7 +184,7 @@ impl ReliableSender {
             let Some(index) = self.index(id) else { break };
             let part = &self.queue[index];
             if part.phase == Phase::InFlight {
-                bytes += part.data.len() + PART_OVERHEAD;
+                bytes += part.length as usize + PART_OVERHEAD;
                 if bytes > bytes_max {
                     break;
                 }
@@ -177,9 +194,10 @@ impl ReliableSender {
         Ok(())
     }
 
-    /// Gives all buffers back.
-    pub fn release(&mut self, pool: &mut BufferPool) {
-        self.queue.drain(..).for_each(|part| pool.give(part.data));
+    /// Forgets everything that waits.
+    pub fn release(&mut self) {
+        self.queue.clear();
+        self.bytes.clear();
         self.lost.clear();
         self.pending_bytes = 0;
     }
@@ -215,51 +233,51 @@ mod tests {
         ids
     }
 
-    fn with_messages(count: usize) -> (ReliableSender, BufferPool) {
-        let (mut sender, mut pool) = (ReliableSender::default(), BufferPool::default());
-        (0..count).for_each(|index| sender.push(&[index as u8; 10], 1_000, &mut pool));
-        (sender, pool)
+    fn with_messages(count: usize) -> ReliableSender {
+        let mut sender = ReliableSender::default();
+        (0..count).for_each(|index| sender.push(&[index as u8; 10], 1_000));
+        sender
     }
 
     #[test]
     fn a_message_is_sent_once_until_its_last_packet_is_lost() {
-        let (mut sender, mut pool) = with_messages(3);
+        let mut sender = with_messages(3);
         assert_eq!(send_all(&mut sender, 1), [0, 1, 2]);
         assert_eq!(send_all(&mut sender, 2), []);
         sender.handle_lost(1, Some(1), 10).unwrap();
         assert_eq!(send_all(&mut sender, 2), [1]);
         sender.handle_lost(1, Some(1), 10).unwrap();
         assert_eq!(send_all(&mut sender, 3), [], "packet 2 still carries it");
-        sender.handle_acked(1, &mut pool);
+        sender.handle_acked(1);
         assert_eq!(sender.pending_bytes(), 20);
-        sender.handle_acked(0, &mut pool);
-        sender.handle_acked(2, &mut pool);
-        sender.handle_acked(2, &mut pool);
+        sender.handle_acked(0);
+        sender.handle_acked(2);
+        sender.handle_acked(2);
         assert_eq!((sender.pending_bytes(), sender.pending_count()), (0, 0));
     }
 
     #[test]
     fn a_lost_message_that_arrives_after_all_is_not_sent_again() {
-        let (mut sender, mut pool) = with_messages(2);
+        let mut sender = with_messages(2);
         send_all(&mut sender, 1);
         sender.handle_lost(0, Some(1), 10).unwrap();
-        sender.handle_acked(0, &mut pool);
+        sender.handle_acked(0);
         assert_eq!(send_all(&mut sender, 2), []);
     }
 
     #[test]
     fn the_window_holds_new_messages_back() {
-        let (mut sender, mut pool) = with_messages(RELIABLE_WINDOW + 5);
+        let mut sender = with_messages(RELIABLE_WINDOW + 5);
         assert_eq!(send_all(&mut sender, 1).len(), RELIABLE_WINDOW);
-        sender.handle_acked(1, &mut pool);
+        sender.handle_acked(1);
         assert_eq!(send_all(&mut sender, 2), [], "the oldest is still missing");
-        sender.handle_acked(0, &mut pool);
+        sender.handle_acked(0);
         assert_eq!(send_all(&mut sender, 3).len(), 2);
     }
 
     #[test]
     fn a_message_that_never_arrives_is_given_up_after_the_limit() {
-        let (mut sender, _) = with_messages(1);
+        let mut sender = with_messages(1);
         for number in 0..4 {
             assert_eq!(send_all(&mut sender, number), [0]);
             assert_eq!(
@@ -271,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_probe_repeats_the_oldest_packet_full() {
-        let (mut sender, _) = with_messages(10);
+        let mut sender = with_messages(10);
         send_all(&mut sender, 1);
         sender.probe(60, 10).unwrap();
         assert_eq!(send_all(&mut sender, 2), [0, 1, 2]);
@@ -279,8 +297,8 @@ mod tests {
 
     #[test]
     fn a_large_message_is_split_into_numbered_fragments() {
-        let (mut sender, mut pool) = (ReliableSender::default(), BufferPool::default());
-        sender.push(&vec![7; 2 * FRAGMENT_BYTES + 1], 1_000, &mut pool);
+        let mut sender = ReliableSender::default();
+        sender.push(&vec![7; 2 * FRAGMENT_BYTES + 1], 1_000);
         let mut parts = vec![];
         while let Some(id) = sender.due_new() {
             let (fragment, data) = sender.part(id).unwrap();

@@ -96,7 +96,7 @@ impl Outbox {
                 }
                 let pending = (sender.pending_bytes(), sender.pending_count());
                 check_message(limits, message.len(), pending)?;
-                sender.push(message, whole_max, pool);
+                sender.push(message, whole_max);
                 self.unacked |= 1 << index;
             }
             Sender::Unreliable(sender) => {
@@ -186,9 +186,9 @@ impl Outbox {
     }
 
     /// A packet with this part arrived.
-    pub fn handle_acked(&mut self, channel: u8, id: u64, pool: &mut BufferPool) {
+    pub fn handle_acked(&mut self, channel: u8, id: u64) {
         if let Some(Sender::Reliable(sender)) = self.senders.get_mut(usize::from(channel)) {
-            sender.handle_acked(id, pool);
+            sender.handle_acked(id);
             match sender.pending_count() {
                 0 => self.unacked &= !(1 << channel),
                 _ => self.active |= 1 << channel,

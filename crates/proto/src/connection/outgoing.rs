@@ -10,7 +10,7 @@ use super::path::PROOF_BYTES;
 use super::{Connection, Context};
 use crate::config::{Config, Redundancy};
 use crate::crypto::Checksum;
-use crate::frame::{FrameWriter, Frames};
+use crate::frame::FrameWriter;
 use crate::limits::BLOCK_BYTES_MAX;
 use crate::packet::{self, CRC_BYTES, HEADER_MAX, Header, PacketType, TAG_BYTES};
 use crate::redundancy::Repeats;
@@ -180,10 +180,9 @@ impl Connection {
             self.counters.resends += self.outbox.fill_lost(&mut packing);
             let is_protected = has_new || self.history.waiting_since().is_none();
             if is_protected && self.redundancy != Redundancy::Off {
-                let (block, messages) =
-                    Frames::of_block(packing.writer.frames(), context.table).counted_block();
-                if block.len() <= BLOCK_BYTES_MAX {
-                    (block_len, block_messages) = (block.len(), messages);
+                let block = packing.writer.block();
+                if block.0 <= BLOCK_BYTES_MAX {
+                    (block_len, block_messages) = block;
                 }
             }
         }

@@ -97,6 +97,7 @@ impl Endpoint {
         let slot = &mut self.slots[usize::from(index)];
         slot.is_live = true;
         self.live += 1;
+        self.pool.stock(self.live);
         slot.is_accepting = connection.is_accepting();
         self.accepting += usize::from(slot.is_accepting);
         slot.connection = Some(Box::new(connection));

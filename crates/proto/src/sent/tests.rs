@@ -133,6 +133,30 @@ fn settled_packets_are_forgotten_and_unsettled_ones_are_not() {
 }
 
 #[test]
+fn a_packet_that_was_given_up_does_not_keep_those_behind_it_and_may_arrive_after_all() {
+    let mut sent = ten();
+    ack(&mut sent, 9, 0b1_1011_1111);
+    assert_eq!(losses(&mut sent, Micros::from_millis(90)), [2]);
+    let kept = |sent: &SentPackets| (sent.packets.len(), sent.carried.len(), sent.lost.len());
+    assert_eq!(kept(&sent), (0, 0, 1));
+    assert_eq!(ack(&mut sent, 8, 1 << 5), [(2, Verdict::AckedLate)]);
+    assert_eq!(ack(&mut sent, 8, 1 << 5), []);
+    losses(&mut sent, Micros::from_millis(90));
+    assert_eq!(kept(&sent), (0, 0, 0));
+}
+
+#[test]
+fn packets_that_were_given_up_are_forgotten_after_a_while() {
+    let mut sent = ten();
+    ack(&mut sent, 9, 0);
+    assert_eq!(losses(&mut sent, Micros::from_millis(90)).len(), 9, "all but the last");
+    assert_eq!((sent.packets.len(), sent.lost.len(), sent.lost_carried.len()), (0, 9, 9));
+    sent.forget(LOST_KEPT + Micros::from_millis(70));
+    assert_eq!((sent.lost.len(), sent.lost_carried.len()), (1, 1));
+    assert_eq!(ack(&mut sent, 8, u64::MAX), [(8, Verdict::AckedLate)]);
+}
+
+#[test]
 fn only_packets_that_were_sent_can_be_acknowledged() {
     assert_eq!(SentPackets::default().expand(0), Err(NeverSent));
     let sent = ten();

@@ -15,7 +15,7 @@
 use netloom_wire::schema::Audience;
 use netloom_wire::{BitWriter, Tick};
 
-use super::wanted::{Index, Key, Wanted};
+use super::wanted::{Index, Key, ROWS_USUAL, Wanted};
 use crate::arena::{Arena, ArenaRange, PIECE_ALIGN};
 use crate::bits::{Bits, ones};
 use crate::codec::{self, Baseline, Blobs, Codes, Pair, SmallCode, Update};
@@ -291,6 +291,19 @@ pub(super) struct Row {
 }
 
 impl Row {
+    /// The row of no key yet.
+    fn unused() -> Row {
+        let key = Key { newer_age: 0, older_age: 0, audience: Audience::Public };
+        Row { key, codes: Vec::new(), wanted: Bits::default(), done: Bits::default() }
+    }
+
+    /// Makes room for so many objects.
+    fn reserve(&mut self, objects: usize) {
+        self.codes.reserve(objects.saturating_sub(self.codes.len()));
+        self.wanted.reserve(objects);
+        self.done.reserve(objects);
+    }
+
     /// Becomes the row of a key in a new tick.
     fn open(&mut self, key: Key, objects: usize) {
         self.key = key;
@@ -348,6 +361,10 @@ impl Cache {
     /// A new tick, of a world with room for so many objects.
     pub fn begin(&mut self, objects: usize) {
         self.index.clear();
+        if objects > self.objects {
+            self.rows.resize_with(self.rows.len().max(ROWS_USUAL), Row::unused);
+            self.rows.iter_mut().for_each(|row| row.reserve(objects));
+        }
         self.objects = objects;
     }
 
@@ -365,8 +382,7 @@ impl Cache {
 
     fn open(&mut self, row: usize, key: Key) {
         if self.rows.len() <= row {
-            let (codes, wanted, done) = (Vec::new(), Bits::default(), Bits::default());
-            self.rows.push(Row { key, codes, wanted, done });
+            self.rows.push(Row::unused());
         }
         self.rows[row].open(key, self.objects);
     }

@@ -60,6 +60,9 @@ pub(super) type Kind = u16;
 /// Kinds up to which nobody asks whether they are still used.
 const KINDS_UNASKED: usize = 24;
 
+/// As many as there usually are, so that room for them is made when a peer joins and not in the middle of things.
+pub(super) const KINDS_USUAL: usize = 2 * KINDS_UNASKED;
+
 /// How far back a pair is looked for. One that is not found gets a second number, which is a small waste and no error.
 const KINDS_SOUGHT: usize = 16;
 
@@ -84,8 +87,7 @@ pub(super) struct Held {
 
 impl Default for Held {
     fn default() -> Held {
-        // As many as there usually are, so that a peer allocates when it joins and not when it is in the middle of things.
-        let room = || Vec::with_capacity(2 * KINDS_UNASKED);
+        let room = || Vec::with_capacity(KINDS_USUAL);
         Held { pages: Pages::default(), common: Pair::default(), pairs: room(), spare: room(), pairs_max: 0 }
     }
 }

@@ -20,7 +20,7 @@ use crate::snapshot::Feedback;
 use crate::world::{Object, ObjectIndex, OwnerId, TeamId, World};
 
 /// Pages of snapshots that arrive between two ticks, usually.
-const SETTLING_USUAL: usize = 16;
+const SETTLING_USUAL: usize = 64;
 
 /// Who a peer is, and where it looks from.
 #[derive(Clone, Copy, Debug, PartialEq)]

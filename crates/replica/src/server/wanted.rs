@@ -6,11 +6,14 @@
 
 use netloom_wire::schema::Audience;
 
-use super::held::Kind;
+use super::held::{KINDS_USUAL, Kind};
 use crate::bits::{Bits, ones};
 
 /// Rows of a tick. Peers with other baselines than these have their codes made for themselves alone.
 pub(super) const ROWS_MAX: usize = 192;
+
+/// Rows that have their memory before they are needed: as many as 16 peers come to use whose packets get lost now and then.
+pub(super) const ROWS_USUAL: usize = 64;
 
 /// Places of the index: a power of two, several times the rows.
 const PLACES: usize = 512;
@@ -92,10 +95,16 @@ impl Index {
 const _: () = assert!(ROWS_MAX * 2 < PLACES && ROWS_MAX < 255);
 
 /// The rows of the pairs that one peer's slots have, as far as they were asked for.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Found {
     /// One more than the row; 0 is unknown.
     rows: Vec<u8>,
+}
+
+impl Default for Found {
+    fn default() -> Found {
+        Found { rows: Vec::with_capacity(KINDS_USUAL) }
+    }
 }
 
 impl Found {
@@ -168,6 +177,10 @@ impl Wanted {
     /// A new tick, of a world with room for so many objects.
     pub fn begin(&mut self, objects: usize) {
         self.index.clear();
+        if objects > self.objects {
+            self.rows.resize_with(self.rows.len().max(ROWS_USUAL), WantedRow::default);
+            self.rows.iter_mut().for_each(|row| row.objects.reserve(objects));
+        }
         self.objects = objects;
     }
 

@@ -16,6 +16,9 @@ use netloom_replica::SettingError;
 /// So many players more, and baselines are one tick further apart.
 const PLAYERS_PER_BASELINE_TICK: usize = 4;
 
+/// Outcomes of a player's snapshots that come at once, with room for those after a stall.
+const OUTCOMES_PER_PLAYER: usize = 16;
+
 /// Somebody in a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Player<'a> {
@@ -142,6 +145,7 @@ impl Room {
             Seat::new(now, &self.config, self.protocol.rpcs(), name, is_spectator, peer, (replica, config))?;
         self.tell_joined(player, peer, name, is_spectator);
         self.seats.insert(player, seat);
+        self.outcomes.reserve(OUTCOMES_PER_PLAYER * self.seats.len());
         self.share_baselines();
         Ok(())
     }
