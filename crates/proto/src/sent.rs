@@ -451,6 +451,11 @@ impl SentPackets {
             self.packets.pop_front();
             self.first += 1;
         }
+        if self.packets.is_empty() {
+            // From the first line of their memory again, which is still in the caches; the ring would go round all of it.
+            self.packets.clear();
+            self.carried.clear();
+        }
         while let Some(&(number, packet)) = self.lost.front() {
             let is_over = packet.fate == Fate::Acked
                 || now - packet.sent_at >= LOST_KEPT

@@ -153,7 +153,14 @@ impl ReliableSender {
         while self.queue.pop_front_if(|part| part.phase == Phase::Acked).is_some() {
             self.base += 1;
         }
-        self.bytes.give_back_to(self.queue.front().map_or(u64::MAX, |part| part.position));
+        match self.queue.front() {
+            Some(part) => self.bytes.give_back_to(part.position),
+            None => {
+                // From the first line of their memory again, which is still in the caches.
+                self.queue.clear();
+                self.bytes.clear();
+            }
+        }
     }
 
     /// Packet `number`, which carried this part, was given up: it is due again unless a later packet carries it too.
