@@ -30,7 +30,7 @@ GROUPS = {
     "lead": (60, 105, 11),
     "rest": (60, 105, 11),
 }
-GENERIC_ID = 0xE50FF7AF
+GENERIC_ID = 0x47CA4D2F
 WORD_MIN, WORD_MAX = -(2**31), 2**31 - 1
 JUMPED = 70
 OTHERS_FOLLOW = 35

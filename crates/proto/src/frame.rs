@@ -259,6 +259,11 @@ impl<'a> FrameWriter<'a> {
         self.count == 0
     }
 
+    /// Bytes of the payload so far, the count of frames included.
+    pub fn len(&self) -> usize {
+        self.at
+    }
+
     /// Bytes left, if another frame is allowed at all.
     pub fn room(&self) -> usize {
         if self.count == u8::MAX { 0 } else { self.out.len().saturating_sub(self.at) }

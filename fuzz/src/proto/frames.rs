@@ -67,12 +67,12 @@ fn written(frames: &[Frame<'_>]) -> Vec<u8> {
     let mut out = vec![0; 1 + frames.iter().map(most).sum::<usize>()];
     let mut writer = FrameWriter::new(&mut out);
     for frame in frames {
-        let before = writer.frames().len();
+        let before = writer.len();
         assert!(match frame {
             Frame::Message(message) => writer.message(message),
             Frame::Link(link) => writer.link(link),
         });
-        let length = writer.frames().len() - before;
+        let length = writer.len() - before;
         assert!(length == most(frame) || matches!(frame, Frame::Link(_)));
     }
     let length = writer.finish();
