@@ -251,8 +251,10 @@ impl ViewTracker {
         believed.raise(kept.oldest, Adjustment::BeforeHistory);
         believed.lower(kept.newest, Adjustment::AfterHistory);
         self.reference = Some(Reference { at: reference.at, now });
-        self.counters.count(believed.adjusted);
-        PastView { at: believed.at, claimed, now, adjusted: believed.adjusted }
+        // One rule may take back what another did.
+        let adjusted = believed.adjusted.filter(|_| believed.at != claimed);
+        self.counters.count(adjusted);
+        PastView { at: believed.at, claimed, now, adjusted }
     }
 }
 

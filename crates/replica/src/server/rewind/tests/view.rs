@@ -267,6 +267,14 @@ fn a_young_history_bounds_a_view_and_nothing_is_said_of_unknown_peers() {
     assert_eq!(rewind.set_peer(beyond, timing), Err(refused));
 }
 
+#[test]
+fn a_view_that_is_moved_there_and_back_is_not_adjusted() {
+    // Newer than expected by more than is tolerated, and just as old as a view may be.
+    let mut peer = Peer::new(287);
+    let view = peer.claim(|peer| peer.truth() + ms(147));
+    assert_eq!((view.rewound(), view.adjusted()), (ms(250), None));
+}
+
 proptest! {
     #[test]
     fn whatever_is_claimed_every_bound_holds(
