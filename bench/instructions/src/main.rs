@@ -16,6 +16,7 @@
 
 mod callgrind;
 mod counts;
+mod profile;
 mod programs;
 #[cfg(netloom_mutations)]
 mod trial;
@@ -33,8 +34,9 @@ Examples:
   cargo run --release -p netloom-instructions -- check    what ./test does
   cargo run --release -p netloom-instructions -- write    after a change that is meant: commit bench/instructions.toml with it
   cargo run --release -p netloom-instructions -- list     the programs
+  cargo run --release -p netloom-instructions -- where    where a server's instructions and waiting for memory are
 
-Where the instructions go, function by function:
+Where the instructions of any of them go, line by line:
   valgrind --tool=callgrind --collect-atstart=no --toggle-collect='*programs::counted*' target/release/netloom-instructions run encode
   callgrind_annotate callgrind.out.*
 
@@ -59,6 +61,15 @@ enum Command {
     Write,
     /// Show the programs
     List,
+    /// Tell where the program `watch` spends its instructions, and the lines of memory that it has to fetch, in 50 ms
+    Where {
+        /// Function by function instead of module by module
+        #[arg(long)]
+        functions: bool,
+        /// How many, the dearest first
+        #[arg(long, default_value_t = 40)]
+        count: usize,
+    },
     /// Run a program, for valgrind to count
     Run {
         /// Its name
@@ -82,6 +93,10 @@ fn main() -> ExitCode {
             PROGRAMS.iter().for_each(|program| println!("{:8} {}", program.name, program.about));
             Ok(ExitCode::SUCCESS)
         }
+        Command::Where { functions, count } => profile::run(functions, count).map(|told| {
+            print!("{told}");
+            ExitCode::SUCCESS
+        }),
         #[cfg(not(netloom_mutations))]
         Command::Run { name } => run(&name),
         #[cfg(netloom_mutations)]

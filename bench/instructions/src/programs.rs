@@ -34,7 +34,16 @@ pub const PROGRAMS: &[Program] = &[
         about: "a server's whole tick for 16 clients and 200 objects, over memory",
         run: tick::run,
     },
+    Program {
+        name: WATCH,
+        about: "the same for clients who only watch, unencrypted, after the caches have gone cold",
+        run: tick::watch,
+    },
 ];
+
+/// The program that is also counted by lines of memory, and how many periods of 50 ms of it count.
+pub const WATCH: &str = "watch";
+pub const WATCH_PERIODS: u64 = tick::PERIODS;
 
 /// The program of a name.
 pub fn find(name: &str) -> Result<&'static Program, String> {

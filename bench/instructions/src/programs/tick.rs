@@ -1,7 +1,9 @@
 //! A server with a room, 16 clients over the memory transport, and everything that a tick of it does.
 
+use std::hint::black_box;
 use std::net::SocketAddr;
 
+use netloom_proto::Security;
 use netloom_replica::ClassId;
 use netloom_replica::world::{ObjectIndex, Spawn};
 use netloom_scene::generate::walk::{EXTENT_METRES, WALKERS, Walk, class};
@@ -21,7 +23,11 @@ const STEP: Micros = Micros(16_667);
 /// Until everybody has joined and holds everything.
 const WARM_UP_STEPS: u64 = 240;
 const STEPS: u64 = 60;
+/// Of three steps each, the last of which is told.
+pub const PERIODS: u64 = STEPS / 3;
 const BATCH_DATAGRAMS: usize = 64;
+/// What others use of the caches between two ticks: more than there is.
+const COLD_BYTES: usize = 4 << 20;
 
 /// What a player does: two axes.
 type Keys = [u8; 2];
@@ -132,7 +138,20 @@ impl Player {
     }
 }
 
+/// 16 players who act in every step.
 pub fn run() {
+    play(ClientConfig::default(), 0);
+}
+
+/// 16 who only watch, not encrypted, on a machine that forgets between two ticks.
+pub fn watch() {
+    let mut config = ClientConfig { is_spectator: true, ..ClientConfig::default() };
+    config.connection.security = Security::Off;
+    play(config, COLD_BYTES);
+}
+
+fn play(client: ClientConfig, evicted_bytes: usize) {
+    let mut cold = vec![0u8; evicted_bytes];
     let network = MemoryNetwork::new(MemoryConfig::default()).expect("the defaults are good");
     let mut end = End::new(network.join().expect("the first member"));
     let address = end.line.local_address().to_socket_addr();
@@ -142,7 +161,7 @@ pub fn run() {
     let game = Walkers { walk, objects: Vec::with_capacity(WALKERS) };
     server.add_room(Micros::ZERO, RoomConfig::new("hall"), game).expect("a usual room");
     let join = |number: u8| {
-        let config = ClientConfig { name: format!("player {number}"), ..ClientConfig::default() };
+        let config = ClientConfig { name: format!("player {number}"), ..client.clone() };
         let mut client = Client::new(config, protocol(), [number + 2; 32]).expect("the defaults are good");
         client.connect(Micros::ZERO, address).expect("nothing was connected before");
         Player { client, end: End::new(network.join().expect("another member")), is_complete: false }
@@ -156,6 +175,8 @@ pub fn run() {
             while server.poll_event().is_some() {}
             end.send(now, |slot| server.poll_transmit(now, slot).map(|sent| (sent.to, sent.length)));
         };
+        cold.iter_mut().step_by(64).for_each(|byte| *byte = byte.wrapping_add(1));
+        black_box(&mut cold);
         match step > WARM_UP_STEPS {
             true => counted(&mut work),
             false => work(),

@@ -388,9 +388,14 @@ fn world(setup: &Setup, walkers: &Walk) -> Result<(World, Vec<ObjectIndex>), Ben
     for (walker, &position) in walkers.positions().iter().enumerate() {
         let position = position.map(f64::from);
         let owner = (!sees_all && walker < setup.peers).then_some(OwnerId(walker as u32));
+        // Clients are not told of an origin that nothing is measured from.
+        let origin = match setup.profile.uses_origin() {
+            true => SectorOrigin::new(sector(position), OriginVersion::new(0)).map_err(refused)?,
+            false => SectorOrigin::default(),
+        };
         let spawn = Spawn {
             owner,
-            origin: SectorOrigin::new(sector(position), OriginVersion::new(0)).map_err(refused)?,
+            origin,
             relevance_radius: 0.0,
             profile: Some(setup.profile),
             ..Spawn::new(ObjectId(walker as u64), ClassId(0))
