@@ -39,6 +39,7 @@ pub enum PeerAddress {
 
 impl PeerAddress {
     /// The address as the core knows it; [`PeerAddress::from`] is the way back.
+    #[inline]
     pub fn to_socket_addr(self) -> SocketAddr {
         match self {
             Self::Socket(address) => address,
@@ -63,6 +64,7 @@ impl PeerAddress {
 }
 
 impl From<SocketAddr> for PeerAddress {
+    #[inline]
     fn from(address: SocketAddr) -> PeerAddress {
         let SocketAddr::V6(v6) = address else {
             return Self::Socket(address);

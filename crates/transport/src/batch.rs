@@ -38,25 +38,30 @@ impl Datagram {
     }
 
     /// Who it is from or for.
+    #[inline]
     pub fn address(&self) -> PeerAddress {
         self.address
     }
 
     /// Its content.
+    #[inline]
     pub fn bytes(&self) -> &[u8] {
         self.buffer.get(..self.length).unwrap_or_default()
     }
 
     /// Its content, to be opened in place.
+    #[inline]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.buffer.get_mut(..self.length).unwrap_or_default()
     }
 
     /// The whole buffer, to be filled.
+    #[inline]
     pub(crate) fn buffer_mut(&mut self) -> &mut [u8] {
         &mut self.buffer
     }
 
+    #[inline]
     pub(crate) fn set_length(&mut self, length: usize) {
         self.length = length.min(self.buffer.len());
     }
@@ -112,42 +117,50 @@ impl Batch {
     }
 
     /// How many datagrams are in it.
+    #[inline]
     pub fn len(&self) -> usize {
         self.end - self.front
     }
 
     /// Whether none is in it.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.front == self.end
     }
 
     /// Whether no other has room before those in it have gone.
+    #[inline]
     pub fn is_full(&self) -> bool {
         self.end == self.slots.len()
     }
 
     /// The most datagrams that it holds.
+    #[inline]
     pub fn capacity(&self) -> usize {
         self.slots.len()
     }
 
     /// The longest datagram that it holds.
+    #[inline]
     pub fn slot_bytes(&self) -> usize {
         self.slot_bytes
     }
 
     /// Forgets all datagrams.
+    #[inline]
     pub fn clear(&mut self) {
         self.front = 0;
         self.end = 0;
     }
 
     /// Where the next datagram is to be written, if there is room; [`commit`](Self::commit) adds it.
+    #[inline]
     pub fn next_slot(&mut self) -> Option<&mut [u8]> {
         self.next_datagram().map(Datagram::buffer_mut)
     }
 
     /// Adds the first `length` bytes of the [next slot](Self::next_slot), for `address`.
+    #[inline]
     pub fn commit(&mut self, address: PeerAddress, length: usize) {
         if let Some(datagram) = self.next_datagram() {
             datagram.address = address;
@@ -164,16 +177,19 @@ impl Batch {
     }
 
     /// The datagrams.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = &Datagram> {
         self.waiting().iter()
     }
 
     /// The datagrams, to be opened in place.
+    #[inline]
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Datagram> {
         self.slots.get_mut(self.front..self.end).unwrap_or_default().iter_mut()
     }
 
     /// The datagrams as a slice.
+    #[inline]
     pub(crate) fn waiting(&self) -> &[Datagram] {
         self.slots.get(self.front..self.end).unwrap_or_default()
     }
@@ -183,6 +199,7 @@ impl Batch {
     }
 
     /// Forgets the first `count` datagrams: they were sent.
+    #[inline]
     pub fn consume(&mut self, count: usize) {
         self.front = (self.front + count).min(self.end);
         if self.front == self.end {
@@ -191,15 +208,18 @@ impl Batch {
     }
 
     /// The free slots at the end, to be filled from the first on and added by [`extend`](Self::extend).
+    #[inline]
     pub(crate) fn free_mut(&mut self) -> &mut [Datagram] {
         self.slots.get_mut(self.end..).unwrap_or_default()
     }
 
     /// Adds the first `count` free slots.
+    #[inline]
     pub(crate) fn extend(&mut self, count: usize) {
         self.end = (self.end + count).min(self.slots.len());
     }
 
+    #[inline]
     pub(crate) fn next_datagram(&mut self) -> Option<&mut Datagram> {
         self.slots.get_mut(self.end)
     }

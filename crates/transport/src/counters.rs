@@ -74,12 +74,14 @@ impl Counters {
     }
 
     /// Counts a datagram that was handed over.
+    #[inline]
     pub fn count_sent(&mut self, bytes: usize) {
         self.sent_datagrams += 1;
         self.sent_bytes += bytes as u64;
     }
 
     /// Counts a datagram that was received.
+    #[inline]
     pub fn count_received(&mut self, bytes: usize) {
         self.received_datagrams += 1;
         self.received_bytes += bytes as u64;

@@ -12,7 +12,7 @@
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::ptr;
 use std::time::Duration;
 
@@ -113,10 +113,22 @@ impl Call {
     }
 }
 
+/// The descriptor of a socket, for whoever keeps both together: asking the socket for it goes through a function of each of four
+/// libraries, every one of them in a place of its own that is cold by the next tick.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Descriptor(RawFd);
+
+impl Descriptor {
+    /// Of a socket that stays open for as long as this is used.
+    pub fn of(socket: &impl AsRawFd) -> Descriptor {
+        Descriptor(socket.as_raw_fd())
+    }
+}
+
 /// Sends datagrams, each to the address that `address_of` gives, or to the connected peer if that is `None`. Returns how
 /// many were sent; an error concerns the first.
 pub(crate) fn send(
-    socket: BorrowedFd<'_>,
+    socket: Descriptor,
     datagrams: &[Datagram],
     address_of: impl Fn(&Datagram) -> Option<SocketAddr>,
 ) -> io::Result<usize> {
@@ -132,10 +144,10 @@ pub(crate) fn send(
         );
     }
     // SAFETY: the first `count` headers are filled; their pointers lead to `call`, which is not moved, and to the
-    // datagrams' buffers, both borrowed until after the call; the descriptor is open while it is borrowed.
+    // datagrams' buffers, both borrowed until after the call. A descriptor that is not open is an error.
     let sent = unsafe {
         libc::sendmmsg(
-            socket.as_raw_fd(),
+            socket.0,
             call.headers.as_mut_ptr().cast(),
             count as libc::c_uint,
             libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL,
@@ -144,9 +156,9 @@ pub(crate) fn send(
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }
 
-/// Receives into the first slots and returns how many. `keep` is given each with the sender and whether it was cut.
+/// Receives into the first slots and returns how many, zero if nothing is there. `keep` is given each with the sender and whether it was cut.
 pub(crate) fn receive(
-    socket: BorrowedFd<'_>,
+    socket: Descriptor,
     slots: &mut [Datagram],
     mut keep: impl FnMut(&mut Datagram, Option<SocketAddr>, bool),
 ) -> io::Result<usize> {
@@ -160,14 +172,19 @@ pub(crate) fn receive(
     // SAFETY: as in `send`; the buffers are borrowed mutably, and nothing else looks at them during the call.
     let received = unsafe {
         libc::recvmmsg(
-            socket.as_raw_fd(),
+            socket.0,
             call.headers.as_mut_ptr().cast(),
             count as libc::c_uint,
             libc::MSG_DONTWAIT,
             ptr::null_mut(),
         )
     };
-    let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?.min(count);
+    let Ok(received) = usize::try_from(received) else {
+        // Two ticks of three find nothing, which is no error.
+        let error = io::Error::last_os_error();
+        return if error.raw_os_error() == Some(libc::EAGAIN) { Ok(0) } else { Err(error) };
+    };
+    let received = received.min(count);
     for (index, slot) in slots.iter_mut().take(received).enumerate() {
         // SAFETY: `fill` has initialised this header and this address, because `index < received <= count`.
         let (header, address) =

@@ -136,7 +136,8 @@ pub trait Transport: Send {
     /// all (they are counted), leave the batch; what is left would block: [`wait`](Self::wait) and send again, or forget it.
     fn send(&mut self, now: Micros, batch: &mut Batch) -> Result<usize, TransportError>;
 
-    /// Receives into the free slots of a batch and returns how many there are more. Zero: nothing is there now.
+    /// Receives into the free slots of a batch and returns how many there are more. Zero: nothing is there now. Where datagrams
+    /// come by themselves and not on streams, fewer than there was room for means that, too.
     fn receive(&mut self, now: Micros, batch: &mut Batch) -> Result<usize, TransportError>;
 
     /// Sleeps until something may have arrived or may be sent that could not, until a [`Waker`] is used, or until

@@ -8,6 +8,8 @@ use socket2::{Domain, Protocol, SockAddr, Type};
 use super::UdpConfig;
 use crate::batch::Datagram;
 use crate::counters::Counters;
+#[cfg(target_os = "linux")]
+use crate::sys::Descriptor;
 
 /// How many more datagrams than expected there is room for in one call. Preparing a slot costs as much as a tenth of a
 /// datagram: a server that hears from a few players does not prepare for all that a call can take.
@@ -24,6 +26,8 @@ const RECEIVE_IDLE: usize = 4;
 #[derive(Debug)]
 pub(super) struct Socket {
     socket: mio::net::UdpSocket,
+    #[cfg(target_os = "linux")]
+    descriptor: Descriptor,
     batches_system_calls: bool,
     /// Datagrams that one call is expected to bring.
     #[cfg(target_os = "linux")]
@@ -59,6 +63,8 @@ impl Socket {
         // Linux reports twice what it granted, because its own bookkeeping takes the other half.
         let granted = socket.recv_buffer_size()? / if cfg!(target_os = "linux") { 2 } else { 1 };
         let socket = Socket {
+            #[cfg(target_os = "linux")]
+            descriptor: Descriptor::of(&socket),
             socket: mio::net::UdpSocket::from_std(socket.into()),
             batches_system_calls: config.batches_system_calls && cfg!(target_os = "linux"),
             #[cfg(target_os = "linux")]
@@ -90,8 +96,7 @@ impl Socket {
         };
         #[cfg(target_os = "linux")]
         if self.batches_system_calls {
-            use std::os::fd::AsFd;
-            let sent = crate::sys::send(self.socket.as_fd(), datagrams, address_of)?;
+            let sent = crate::sys::send(self.descriptor, datagrams, address_of)?;
             return if sent == 0 { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(sent) };
         }
         let Some(datagram) = datagrams.first() else {
@@ -138,13 +143,12 @@ impl Socket {
         mtu_bytes: usize,
         counters: &mut Counters,
     ) -> io::Result<Received> {
-        use std::os::fd::AsFd;
-        let was_idle = std::mem::replace(&mut self.is_idle, true);
+        let was_idle = self.is_idle;
         let asked = slots.len().min(if was_idle { RECEIVE_IDLE } else { self.expected + RECEIVE_SPARE });
         let slots = slots.get_mut(..asked).unwrap_or_default();
         let mut unusable = 0u64;
         let mut index = 0;
-        let received = crate::sys::receive(self.socket.as_fd(), slots, |slot, from, is_cut| {
+        let received = crate::sys::receive(self.descriptor, slots, |slot, from, is_cut| {
             let is_cut = is_cut || slot.bytes().len() > mtu_bytes;
             let is_kept = is_usable(from, is_cut, counters);
             match from.filter(|_| is_kept) {
@@ -156,7 +160,10 @@ impl Socket {
             }
             index += 1;
         })?;
-        self.is_idle = false;
+        self.is_idle = received == 0;
+        if self.is_idle {
+            return Ok(Received { kept: 0, is_drained: true });
+        }
         let mut kept = 0;
         for index in 0..received {
             if unusable & (1 << index) == 0 {
