@@ -99,6 +99,15 @@ impl Line {
         }
     }
 
+    /// Whether anybody may be [congested](Line::is_congested) at all: without streams nobody ever is, and nobody needs to be
+    /// asked for.
+    pub fn has_congested(&self) -> bool {
+        match self {
+            Line::Direct(direct) => direct.has_congested(),
+            Line::Threaded(threaded) => threaded.has_congested(),
+        }
+    }
+
     /// Whether bytes wait in this process for a peer on a stream: what is sent now would be old on arrival.
     pub fn is_congested(&self, peer: SocketAddr) -> bool {
         match self {

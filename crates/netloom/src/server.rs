@@ -326,12 +326,16 @@ impl Server {
     pub fn tick(&mut self) -> Result<(), Error> {
         let Server { session, line, clock, held, beacon, recorder, .. } = self;
         let began = clock.now();
-        line.receive(began, |at, from, arrival| match arrival {
-            Arrival::Datagram(datagram) => session.handle_datagram(at, from, datagram),
-            Arrival::Broken => session.handle_broken(at, from),
+        let mut has_arrived = false;
+        line.receive(began, |at, from, arrival| {
+            has_arrived = true;
+            match arrival {
+                Arrival::Datagram(datagram) => session.handle_datagram(at, from, datagram),
+                Arrival::Broken => session.handle_broken(at, from),
+            }
         })?;
         hold_congested(session, line, held);
-        let now = clock.now();
+        let now = if has_arrived { clock.now() } else { began };
         session.tick(now);
         line.send(now, |out| session.poll_transmit(now, out).map(|transmit| (transmit.to, transmit.length)))?;
         while let Some(address) = session.poll_closed() {
@@ -441,6 +445,9 @@ impl Server {
 fn hold_congested(session: &mut Session, line: &Line, held: &mut Vec<PlayerId>) {
     for player in held.drain(..) {
         session.set_held(player, false);
+    }
+    if !line.has_congested() {
+        return;
     }
     let congested = session.addresses().filter(|(_, address)| line.is_congested(*address));
     held.extend(congested.map(|(player, _)| player));

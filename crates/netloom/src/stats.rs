@@ -217,8 +217,15 @@ impl<const WORDS: usize> Rows<WORDS> {
     }
 
     fn write(&self, rows: impl Iterator<Item = [u64; WORDS]>) {
-        let used = self.rows.iter().zip(rows).map(|(row, words)| row.write(&words)).count();
-        self.used.store(used, Ordering::Relaxed);
+        // All are asked for, also those that have no row: the summary counts them.
+        let mut count = 0;
+        for words in rows {
+            if let Some(row) = self.rows.get(count) {
+                row.write(&words);
+                count += 1;
+            }
+        }
+        self.used.store(count, Ordering::Relaxed);
     }
 
     fn read(&self) -> impl Iterator<Item = [u64; WORDS]> {

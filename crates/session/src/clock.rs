@@ -20,6 +20,9 @@ pub struct StepClock {
     steps_per_second: u64,
     /// Steps so far.
     count: u64,
+    /// When the newest was due, and when the next one is.
+    time: Micros,
+    next_due: Micros,
     /// Steps that are to be made now.
     due: u64,
     catch_up_max: u64,
@@ -29,14 +32,18 @@ pub struct StepClock {
 impl StepClock {
     /// A clock whose first step is due one step after `now`.
     pub fn new(now: Micros, steps_per_second: u32, catch_up_steps: u32) -> StepClock {
-        StepClock {
+        let mut clock = StepClock {
             origin: now,
             steps_per_second: steps_per_second.max(1).into(),
             count: 0,
+            time: now,
+            next_due: now,
             due: 0,
             catch_up_max: catch_up_steps.max(1).into(),
             skipped: 0,
-        }
+        };
+        clock.next_due = clock.time_of(1);
+        clock
     }
 
     /// The newest step.
@@ -51,12 +58,12 @@ impl StepClock {
 
     /// When the newest step was due.
     pub fn time(&self) -> Micros {
-        self.time_of(self.count)
+        self.time
     }
 
     /// When the next step is due.
     pub fn next_due(&self) -> Micros {
-        self.time_of(self.count + 1)
+        self.next_due
     }
 
     /// Steps whose time passed without them being made.
@@ -67,15 +74,15 @@ impl StepClock {
     /// Looks at the time: steps are due up to it, and time beyond what is made up for is forgotten. To be called once before
     /// the steps of a tick.
     pub fn handle_time(&mut self, now: Micros) {
-        let passed = u128::from(now.since(self.origin).0);
-        let late = (passed * u128::from(self.steps_per_second) / 1_000_000) as u64;
-        let late = late.saturating_sub(self.count);
+        // Wide enough for ten thousand years of steps.
+        let passed = now.since(self.origin).0.saturating_mul(self.steps_per_second) / 1_000_000;
+        let late = passed.saturating_sub(self.count);
         self.due = late.min(self.catch_up_max);
         let lost = late - self.due;
         if lost > 0 {
             self.skipped += lost;
-            let length = u128::from(lost) * 1_000_000 / u128::from(self.steps_per_second);
-            self.origin += Micros(length as u64);
+            self.origin += Micros(lost.saturating_mul(1_000_000) / self.steps_per_second);
+            (self.time, self.next_due) = (self.time_of(self.count), self.time_of(self.count + 1));
         }
     }
 
@@ -83,12 +90,12 @@ impl StepClock {
     pub fn poll_step(&mut self) -> Option<Tick> {
         self.due = self.due.checked_sub(1)?;
         self.count += 1;
+        (self.time, self.next_due) = (self.next_due, self.time_of(self.count + 1));
         Some(self.step())
     }
 
     fn time_of(&self, count: u64) -> Micros {
-        let passed = u128::from(count) * 1_000_000 / u128::from(self.steps_per_second);
-        self.origin + Micros(passed as u64)
+        self.origin + Micros(count.saturating_mul(1_000_000) / self.steps_per_second)
     }
 }
 

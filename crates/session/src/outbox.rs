@@ -103,9 +103,21 @@ impl Outbox {
     }
 
     /// Hands everything over in the order in which it was put in. What finds no room stays; how many were dropped.
-    pub fn deliver(&mut self, mut send: impl FnMut(PeerId, u8, &[u8]) -> Handed) -> u64 {
+    #[inline]
+    pub fn deliver(&mut self, send: impl FnMut(PeerId, u8, &[u8]) -> Handed) -> u64 {
+        self.backlogs.clear();
+        if self.waiting.is_empty() {
+            // Of messages for nobody.
+            self.bytes.clear();
+            self.kept_bytes = 0;
+            return 0;
+        }
+        self.deliver_some(send)
+    }
+
+    #[inline(never)]
+    fn deliver_some(&mut self, mut send: impl FnMut(PeerId, u8, &[u8]) -> Handed) -> u64 {
         let Outbox { bytes, waiting, backlogs, .. } = self;
-        backlogs.clear();
         let mut dropped = 0;
         let mut blocked: Vec<(PeerId, u8)> = Vec::new();
         waiting.retain(|Waiting { peer, channel, range }| {

@@ -181,7 +181,12 @@ impl Server {
 
     /// What was measured of a player's connection.
     pub fn stats_of(&self, player: PlayerId) -> Option<Stats> {
-        self.endpoint.stats(self.peer_of(player)?)
+        self.stats(self.peer_of(player)?)
+    }
+
+    /// What was measured of a connection.
+    pub fn stats(&self, peer: PeerId) -> Option<Stats> {
+        self.endpoint.stats(peer)
     }
 
     /// What of that matters for how much to send.
@@ -191,7 +196,12 @@ impl Server {
 
     /// Where a player's packets go.
     pub fn address_of(&self, player: PlayerId) -> Option<SocketAddr> {
-        self.endpoint.address(self.peer_of(player)?)
+        self.address(self.peer_of(player)?)
+    }
+
+    /// Where the packets of a connection go.
+    pub fn address(&self, peer: PeerId) -> Option<SocketAddr> {
+        self.endpoint.address(peer)
     }
 
     /// Datagrams that were dropped, by reason.
@@ -224,10 +234,9 @@ impl Server {
         self.endpoint.begin_tick(now);
         self.receive(now);
         self.desk.handle_time(now);
-        let players = self.player_count().max(1) as u64;
         let bytes_per_second_max = match self.config.bytes_per_second_total {
             0 => 0,
-            total => (total / players).max(1),
+            total => (total / self.player_count().max(1) as u64).max(1),
         };
         let Server { endpoint, desk, buffer, crew, .. } = self;
         let mut telling = Telling { endpoint, buffer, bytes_per_second_max, crew: crew.as_deref() };

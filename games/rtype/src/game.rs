@@ -107,7 +107,7 @@ impl Game for Rtype {
         for seat in (0..SEATS).filter(|seat| seats.pilot(*seat) != Pilot::Nobody) {
             state.add_ship(seat);
         }
-        let away = room.players().filter(|player| player.is_away).map(|player| player.id);
+        let away = room.players().filter(|player| player.is_away()).map(|player| player.id);
         let mut play = Play {
             state,
             seats,

@@ -108,12 +108,13 @@ impl Direct {
         for (number, lane) in self.lanes.iter_mut().enumerate() {
             for _ in 0..BATCHES_PER_TURN {
                 let count = lane.transport.receive(now, &mut lane.batch)?;
+                let has_more = count > 0 && (lane.is_stream || lane.batch.is_full());
                 for datagram in lane.batch.iter_mut() {
                     let from = tagged(number, datagram.address());
                     handle(now, from, Arrival::Datagram(datagram.bytes_mut()));
                 }
                 lane.batch.clear();
-                if count == 0 {
+                if !has_more {
                     break;
                 }
             }
@@ -164,6 +165,10 @@ impl Direct {
         let Some(lane) = self.lanes.first_mut() else { return Ok(()) };
         let deadline = if several { deadline.min(now + LOOK_AROUND) } else { deadline };
         lane.transport.wait(now, deadline)
+    }
+
+    pub fn has_congested(&self) -> bool {
+        self.lanes.iter().any(|lane| !lane.open.is_empty())
     }
 
     pub fn is_congested(&self, peer: SocketAddr) -> bool {

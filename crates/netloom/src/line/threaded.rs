@@ -147,11 +147,13 @@ impl Threaded {
         }
     }
 
+    pub fn has_congested(&self) -> bool {
+        self.lanes.iter().any(|lane| lane.shared.has_congested.load(Ordering::Relaxed))
+    }
+
     pub fn is_congested(&self, peer: SocketAddr) -> bool {
         let (number, peer) = untagged(peer);
-        self.lanes.get(number).is_some_and(|lane| {
-            lane.shared.has_congested.load(Ordering::Relaxed) && lock(&lane.shared.congested).contains(&peer)
-        })
+        self.lanes.get(number).is_some_and(|lane| lock(&lane.shared.congested).contains(&peer))
     }
 
     pub fn counters(&self) -> Counters {

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use netloom_proto::{PeerId, Stats as ConnectionStats};
 use netloom_replica::server::ClassTraffic;
+use netloom_session::Server as Session;
 use netloom_session::message::CallRefusal;
 use netloom_session::room::{Room, RoomCounters, RoomId};
 use netloom_session::validate::Reason;
-use netloom_session::{PlayerId, Server as Session};
 use netloom_transport::Counters;
 use netloom_wire::Micros;
 
@@ -37,7 +38,8 @@ pub(crate) struct Recorder {
     sends: u64,
     /// The longest tick of each of the last intervals, the present one first.
     longest: [Micros; INTERVALS],
-    peers: BTreeMap<PlayerId, Traffic>,
+    /// By the index of the connection.
+    peers: Vec<Option<(PeerId, Traffic)>>,
     rooms: BTreeMap<RoomId, Counted>,
     /// What was counted in all rooms, those that ended included.
     total: Counted,
@@ -59,6 +61,30 @@ impl Traffic {
     fn per_second(self, before: Traffic, seconds: f64) -> (f64, f64) {
         let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
         (rate(self.sent, before.sent), rate(self.received, before.received))
+    }
+}
+
+/// All connections together.
+#[derive(Debug, Default)]
+struct Connections {
+    count: u64,
+    ping_ms: f64,
+    loss_pct: f64,
+    jitter_ms: f64,
+    queue_depth: u64,
+}
+
+impl Connections {
+    fn add(&mut self, stats: &ConnectionStats) {
+        self.count += 1;
+        self.ping_ms += stats.rtt.as_millis_f64();
+        self.loss_pct += f64::from(stats.loss_per_mille) / 10.0;
+        self.jitter_ms += stats.jitter.as_millis_f64();
+        self.queue_depth = self.queue_depth.max(stats.queue_depth as u64);
+    }
+
+    fn mean(&self, sum: f64) -> f64 {
+        sum / self.count.max(1) as f64
     }
 }
 
@@ -105,7 +131,7 @@ impl Recorder {
             bytes: Traffic::default(),
             sends: 0,
             longest: [Micros::ZERO; INTERVALS],
-            peers: BTreeMap::new(),
+            peers: Vec::new(),
             rooms: BTreeMap::new(),
             transports,
         }
@@ -116,6 +142,7 @@ impl Recorder {
     }
 
     /// A tick is over. Most are made because a datagram arrived, and do little: those with a step are measured.
+    #[inline]
     pub fn handle_tick(
         &mut self,
         began: Micros,
@@ -137,22 +164,31 @@ impl Recorder {
         }
     }
 
+    #[cold]
     fn write(&mut self, session: &Session, counters: &Counters, seconds: f64) {
-        self.write_summary(session, counters, seconds);
+        let connections = self.write_peers(session, seconds);
+        self.write_summary(session, counters, &connections, seconds);
         self.stats.rooms.write(session.rooms().map(room_words));
-        self.write_peers(session, seconds);
         self.count_rooms(session);
         self.write_classes();
         self.write_rejects(session);
     }
 
-    fn write_peers(&mut self, session: &Session, seconds: f64) {
+    /// Writes the rows of peers, and tells what they come to: a connection is looked at once.
+    fn write_peers(&mut self, session: &Session, seconds: f64) -> Connections {
+        let mut connections = Connections::default();
         let (peers, transports) = (&mut self.peers, &self.transports);
         let rows = session.rooms().flat_map(|room| room.players().map(move |player| (room, player)));
         self.stats.peers.write(rows.filter_map(|(room, player)| {
-            let stats = session.stats_of(player.id)?;
+            let peer = player.peer?;
+            let stats = session.stats(peer)?;
+            connections.add(&stats);
             let now = Traffic { sent: stats.counters.bytes_sent, received: stats.counters.bytes_received };
-            let before = peers.insert(player.id, now).unwrap_or_default();
+            if peers.len() <= peer.index() {
+                peers.resize(peer.index() + 1, None);
+            }
+            let before = peers[peer.index()].replace((peer, now)).filter(|(before, _)| *before == peer);
+            let before = before.map_or(Traffic::default(), |(_, before)| before);
             let (sent, received) = now.per_second(before, seconds);
             let progress = room.progress(player.id);
             let full_hertz = room.config().sends_per_second;
@@ -175,14 +211,14 @@ impl Recorder {
                 now.sent,
                 now.received,
             ]);
-            let transport = session.address_of(player.id).map(|address| untagged(address).0);
+            let transport = session.address(peer).map(|address| untagged(address).0);
             let transport = transport.and_then(|number| transports.get(number)).copied().unwrap_or_default();
             let (name, carrier) = words[PEER_FIGURES..].split_at_mut(Text::WORDS);
             Text::write(player.name, name);
             Text::write(transport, carrier);
             Some(words)
         }));
-        self.peers.retain(|player, _| session.peer_of(*player).is_some());
+        connections
     }
 
     /// What a room counted goes with it when it ends: it is added up while the room is there.
@@ -228,39 +264,33 @@ impl Recorder {
         rejects.write(RejectKind::Call, self.total.calls);
     }
 
-    fn write_summary(&mut self, session: &Session, counters: &Counters, seconds: f64) {
+    fn write_summary(
+        &mut self,
+        session: &Session,
+        counters: &Counters,
+        connections: &Connections,
+        seconds: f64,
+    ) {
         let bytes = Traffic { sent: counters.sent_bytes, received: counters.received_bytes };
         let (sent, received) = bytes.per_second(std::mem::replace(&mut self.bytes, bytes), seconds);
         let rooms = session.rooms().count();
         let sends: u64 =
             session.rooms().filter_map(|room| room.world().tick()).map(|tick| u64::from(tick.0)).sum();
         let sent_ticks = sends.saturating_sub(std::mem::replace(&mut self.sends, sends));
-        let players = session.rooms().flat_map(Room::players);
-        let connected = players.filter_map(|player| session.stats_of(player.id));
-        let (mut peers, mut ping_ms, mut loss_pct, mut jitter_ms, mut queue_depth) =
-            (0_u64, 0.0, 0.0, 0.0, 0);
-        for stats in connected {
-            peers += 1;
-            ping_ms += stats.rtt.as_millis_f64();
-            loss_pct += f64::from(stats.loss_per_mille) / 10.0;
-            jitter_ms += stats.jitter.as_millis_f64();
-            queue_depth = queue_depth.max(stats.queue_depth as u64);
-        }
-        let mean = |sum: f64| sum / peers.max(1) as f64;
         let longest = self.longest.iter().copied().fold(Micros::ZERO, Micros::max);
         self.longest.rotate_right(1);
         self.longest[0] = Micros::ZERO;
         let summary = Summary {
             bytes_sent_per_sec: sent,
             bytes_recv_per_sec: received,
-            ping_ms: mean(ping_ms),
-            packet_loss_pct: mean(loss_pct),
-            jitter_ms: mean(jitter_ms),
-            connected_peers: peers,
+            ping_ms: connections.mean(connections.ping_ms),
+            packet_loss_pct: connections.mean(connections.loss_pct),
+            jitter_ms: connections.mean(connections.jitter_ms),
+            connected_peers: connections.count,
             replicated_objects: session.rooms().map(|room| room.world().len() as u64).sum(),
             arena_overflows: session.rooms().map(|room| room.counters().arena_overflows).sum(),
             effective_send_rate: sent_ticks as f64 / seconds / rooms.max(1) as f64,
-            queue_depth,
+            queue_depth: connections.queue_depth,
             bytes_sent: bytes.sent,
             bytes_received: bytes.received,
             datagrams_dropped: counters.dropped(),

@@ -314,10 +314,14 @@ impl Room {
     }
 
     /// Hands what waits to the outbox, but for what somebody has yet to hear the object of; all of it if this is the last time.
+    #[inline]
     pub(crate) fn send_calls(&mut self, is_last: bool) {
-        if self.calls.waiting.is_empty() && self.calls.named.is_empty() {
-            return;
+        if !self.calls.waiting.is_empty() || !self.calls.named.is_empty() {
+            self.send_waiting(is_last);
         }
+    }
+
+    fn send_waiting(&mut self, is_last: bool) {
         let mut waiting = std::mem::take(&mut self.calls.waiting);
         for call in &mut waiting {
             if call.object.is_none() && call.seeing.is_none() && call.named.is_empty() {

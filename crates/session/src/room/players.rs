@@ -28,10 +28,17 @@ pub struct Player<'a> {
     pub name: &'a str,
     /// Whether they only watch.
     pub is_spectator: bool,
-    /// Whether their connection is lost, and may come back.
-    pub is_away: bool,
+    /// Their connection; `None` while it is lost, and may come back.
+    pub peer: Option<PeerId>,
     /// What the replication calls them.
     pub replica: ReplicaPeer,
+}
+
+impl Player<'_> {
+    /// Whether their connection is lost.
+    pub fn is_away(&self) -> bool {
+        self.peer.is_none()
+    }
 }
 
 impl Room {
@@ -258,7 +265,7 @@ impl Seat {
             id,
             name: &self.name,
             is_spectator: self.is_spectator,
-            is_away: self.peer.is_none(),
+            peer: self.peer,
             replica: self.replica,
         }
     }

@@ -47,6 +47,7 @@ impl Room {
     }
 
     /// Tells everybody what they see of the world as it is now.
+    #[inline(never)] // so that steps of which nobody is told do not need its place on the stack
     pub(crate) fn tell(&mut self, telling: &mut Telling<'_>) -> Result<(), WorldError> {
         for (peer, number, acked) in self.outcomes.drain(..) {
             self.replica.handle_outcome(peer, number, acked);

@@ -191,6 +191,7 @@ impl Desk {
     }
 
     /// A connection is there. It has the time of a greeting to say who it is.
+    #[cold]
     pub fn handle_connected(
         &mut self,
         now: Micros,
@@ -221,6 +222,7 @@ impl Desk {
     }
 
     /// A connection ended. Whoever may come back keeps the seat for a while.
+    #[cold]
     pub fn handle_disconnected(&mut self, now: Micros, peer: PeerId, reason: DisconnectReason) {
         let Some(link) = self.link(peer) else { return };
         let (place, address) = (link.place, link.address);
@@ -300,6 +302,7 @@ impl Desk {
     }
 
     /// A message arrived.
+    #[inline(never)] // so that ticks in which none does need no place on the stack for what is read of it
     pub fn handle_message(&mut self, now: Micros, peer: PeerId, channel: u8, data: &[u8]) {
         let Some(link) = self.link(peer) else { return };
         let place = link.place;
