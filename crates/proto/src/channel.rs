@@ -83,8 +83,9 @@ impl From<u64> for Tag {
     }
 }
 
-/// The sending half of a channel.
+/// The sending half of a channel. What sending a snapshot needs of an unreliable one is in its first line of memory.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) enum Sender {
     Reliable(ReliableSender),
     Unreliable(UnreliableSender),

@@ -89,10 +89,12 @@ pub struct Transmit {
     pub length: usize,
 }
 
+/// Small, since all of them are looked at in every tick.
 #[derive(Debug, Default)]
 struct Slot {
-    generation: u32,
     connection: Option<Box<Connection>>,
+    seat: Option<Box<TokenDigest>>,
+    generation: u32,
     /// Counted among the peers: not yet disconnected.
     is_live: bool,
     /// Counted among those that have not confirmed their keys.
@@ -101,8 +103,9 @@ struct Slot {
     is_queued: bool,
     /// Stands in the queue of those that ended, too.
     is_queued_as_ended: bool,
-    seat: Option<TokenDigest>,
 }
+
+const _: () = assert!(size_of::<Slot>() == 24);
 
 /// Session ids are random already.
 #[derive(Default)]
@@ -177,31 +180,32 @@ impl Ready {
 /// }
 /// ```
 #[derive(Debug)]
+#[repr(C)] // what every tick looks at comes first
 pub struct Endpoint {
-    config: Config,
-    table: ChannelTable,
-    checksum: Checksum,
-    entropy: Entropy,
-    pool: BufferPool,
-    listener: Option<Listener>,
-    slots: Vec<Slot>,
-    free: VecDeque<u16>,
-    live: usize,
-    accepting: usize,
+    now: Micros,
+    tick: u64,
+    cursor: usize,
+    swept: usize,
     /// When each slot wants to be polled again; zero after anything that may have given it something to send.
     wakes: Vec<Micros>,
     /// When a timer of each slot runs out.
     timers: Vec<Micros>,
+    slots: Vec<Slot>,
+    ready: Ready,
+    replies: VecDeque<Reply>,
+    listener: Option<Listener>,
+    table: ChannelTable,
+    checksum: Checksum,
+    pool: BufferPool,
+    config: Config,
     sessions: HashMap<u64, u16, BuildHasherDefault<IdHasher>>,
     addresses: BTreeMap<SocketAddr, u16>,
-    replies: VecDeque<Reply>,
+    free: VecDeque<u16>,
+    live: usize,
+    accepting: usize,
+    entropy: Entropy,
     rejections: Rejections,
     refusals: [u64; RejectReason::ALL.len()],
-    ready: Ready,
-    tick: u64,
-    now: Micros,
-    cursor: usize,
-    swept: usize,
 }
 
 impl Endpoint {

@@ -275,12 +275,13 @@ impl<'a> FrameWriter<'a> {
         (self.block_end - 1, self.block_count.into())
     }
 
-    /// Bytes that [`message`](Self::message) will take.
-    pub fn message_len(frame: &MessageFrame<'_>) -> usize {
-        let has_id = frame.fragment.is_some() || frame.kind != ChannelKind::Unreliable;
+    /// Bytes that a message of so many bytes takes.
+    #[inline]
+    pub fn length(kind: ChannelKind, fragment: Option<(u16, u16)>, bytes: usize) -> usize {
+        let has_id = fragment.is_some() || kind != ChannelKind::Unreliable;
         let fragment =
-            frame.fragment.map_or(0, |(index, count)| varint::len(index.into()) + varint::len(count.into()));
-        1 + usize::from(has_id) * 2 + fragment + varint::len(frame.data.len() as u64) + frame.data.len()
+            fragment.map_or(0, |(index, count)| varint::len(index.into()) + varint::len(count.into()));
+        1 + usize::from(has_id) * 2 + fragment + varint::len(bytes as u64) + bytes
     }
 
     /// Appends a message; says whether it fitted.
@@ -291,7 +292,7 @@ impl<'a> FrameWriter<'a> {
     /// The same if `reserve` bytes are left after it.
     #[inline]
     pub fn message_within(&mut self, frame: &MessageFrame<'_>, reserve: usize) -> bool {
-        let length = Self::message_len(frame);
+        let length = Self::length(frame.kind, frame.fragment, frame.data.len());
         let room = self.room();
         let end = self.at + length;
         let Some(out) = self.out.get_mut(self.at..end).filter(|_| length + reserve <= room) else {
@@ -389,7 +390,7 @@ mod tests {
                 let frame = MessageFrame { channel: *channel, kind, id, fragment: *fragment, data };
                 let before = writer.room();
                 if writer.message(&frame) {
-                    prop_assert_eq!(before - writer.room(), FrameWriter::message_len(&frame));
+                    prop_assert_eq!(before - writer.room(), FrameWriter::length(frame.kind, frame.fragment, frame.data.len()));
                     expected.push(Frame::Message(frame));
                 }
             }
@@ -447,7 +448,7 @@ mod tests {
         let written = writer.block();
         let length = writer.finish();
         let block = Frames::of_payload(&out[..length], &table).unwrap().block();
-        assert_eq!(block.len(), 2 * FrameWriter::message_len(&reliable));
+        assert_eq!(block.len(), 2 * FrameWriter::length(reliable.kind, None, reliable.data.len()));
         assert_eq!(written, (block.len(), 2));
         assert_eq!(Frames::of_block(block, &table).filter(|frame| frame.is_ok()).count(), 2);
     }

@@ -135,20 +135,23 @@ struct Episode {
     fruitless_cuts: u32,
 }
 
-/// The congestion controller and pacer of one connection. What is asked at every look lies together at its beginning.
+/// The congestion controller and pacer of one connection.
+///
+/// In this order in memory: what every packet that is sent needs lies in the first line, the bytes of the round included, and in
+/// the third, where the round trip begins.
 #[derive(Clone, Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct RateControl {
     rate: u64,
     /// What the bucket holds at this rate.
     burst: u64,
     bucket: TokenBucket,
-    rtt: RttEstimator,
     loss: LossEstimator,
     unanswered_packets: u32,
     /// When the first packet after the newest ack was sent.
     unanswered_since: Option<Micros>,
     round: Round,
+    rtt: RttEstimator,
     loss_judge: LossJudge,
     phase: Phase,
     /// Bytes per second that arrive, smoothed over rounds.

@@ -8,8 +8,6 @@
 //! Most messages are either a few bytes or nearly a datagram. Buffers of the two sizes are kept apart: a small one that
 //! was filled with a large message now and then would have to grow, each of them once, for minutes.
 
-use std::sync::Arc;
-
 use crate::limits::{DATAGRAM_MAX, POOLED_BUFFER_BYTES_MAX, POOLED_BUFFERS_MAX};
 
 /// What a buffer for a short message holds.
@@ -20,17 +18,28 @@ const SMALL_BYTES: usize = 256;
 const SMALL_PER_CONNECTION: usize = 64;
 const LARGE_PER_CONNECTION: usize = 8;
 
-/// A message that waits to be sent, to one receiver or to several.
-pub type Shared = Arc<Vec<u8>>;
+/// A message that waits to be sent, to one receiver or to several: its place in the pool, to be given back by
+/// [`unshare`](BufferPool::unshare).
+#[derive(Debug, PartialEq, Eq)]
+pub struct Shared(u32);
+
+/// Such a message, and how many wait for it. None: the place is free.
+#[derive(Debug, Default)]
+struct Message {
+    bytes: Vec<u8>,
+    receivers: u32,
+}
 
 /// Buffers to take and give back.
 #[derive(Debug, Default)]
 pub struct BufferPool {
     small: Vec<Vec<u8>>,
     large: Vec<Vec<u8>>,
-    /// The message that was shared last, and buffers for others, which nobody else has.
-    last: Shared,
-    unshared: Vec<Shared>,
+    messages: Vec<Message>,
+    /// Places without a message.
+    free: Vec<u32>,
+    /// The message that was shared last, while anybody waits for it.
+    last: Option<u32>,
     /// How many connections have brought buffers along.
     stocked: usize,
 }
@@ -45,12 +54,10 @@ impl BufferPool {
             // The lists hold all of them, also those that are in use now.
             self.small.reserve(small.saturating_sub(self.small.len()));
             self.large.reserve(large.saturating_sub(self.large.len()));
-            self.unshared.reserve(large.saturating_sub(self.unshared.len()));
+            self.messages.reserve(large.saturating_sub(self.messages.len()));
+            self.free.reserve(large.saturating_sub(self.free.len()));
             (0..SMALL_PER_CONNECTION).for_each(|_| self.give(Vec::with_capacity(SMALL_BYTES)));
-            for _ in 0..LARGE_PER_CONNECTION {
-                self.give(Vec::with_capacity(DATAGRAM_MAX));
-                self.unshare(Shared::default());
-            }
+            (0..LARGE_PER_CONNECTION).for_each(|_| self.give(Vec::with_capacity(DATAGRAM_MAX)));
         }
     }
 
@@ -64,28 +71,48 @@ impl BufferPool {
         buffer
     }
 
-    /// A buffer with these bytes: that of the message before if that was the same, for a server tells many players the same in
-    /// one go. A copy for each would go into memory that nobody has touched since the last tick: 235 lines of it where 16
-    /// players see the same 200 objects.
+    /// Keeps a message until whoever it is for has it. The same message as the one before is kept once, for a server tells many
+    /// players the same in one go. A copy for each would go into memory that nobody has touched since the last tick: 235 lines
+    /// of it where 16 players see the same 200 objects.
     pub fn share(&mut self, bytes: &[u8]) -> Shared {
-        if *self.last != bytes {
-            let mut next = self.unshared.pop().unwrap_or_default();
-            if let Some(buffer) = Arc::get_mut(&mut next) {
-                *buffer = self.copy_of(bytes);
-            }
-            let before = std::mem::replace(&mut self.last, next);
-            self.unshare(before);
+        if let Some(place) = self.last
+            && let Some(message) = self.messages.get_mut(place as usize)
+            && message.bytes == bytes
+        {
+            message.receivers += 1;
+            return Shared(place);
         }
-        self.last.clone()
+        let message = Message { bytes: self.copy_of(bytes), receivers: 1 };
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.messages[place as usize] = message;
+                place
+            }
+            None => {
+                self.messages.push(message);
+                self.messages.len() as u32 - 1
+            }
+        };
+        self.last = Some(place);
+        Shared(place)
+    }
+
+    /// The bytes of a message.
+    #[inline]
+    pub fn bytes(&self, message: &Shared) -> &[u8] {
+        self.messages.get(message.0 as usize).map_or(&[], |message| &message.bytes)
     }
 
     /// A message is no longer waited for by one of those who share it. The last one's buffer is used again.
-    pub fn unshare(&mut self, mut message: Shared) {
-        if let Some(buffer) = Arc::get_mut(&mut message) {
-            self.give(std::mem::take(buffer));
-            if self.unshared.len() < POOLED_BUFFERS_MAX / 2 {
-                self.unshared.push(message);
-            }
+    #[inline]
+    pub fn unshare(&mut self, Shared(place): Shared) {
+        let Some(message) = self.messages.get_mut(place as usize) else { return };
+        message.receivers -= 1;
+        if message.receivers == 0 {
+            let bytes = std::mem::take(&mut message.bytes);
+            self.free.push(place);
+            self.last = self.last.filter(|last| *last != place);
+            self.give(bytes);
         }
     }
 
@@ -130,17 +157,22 @@ mod tests {
     fn the_same_message_to_many_is_one_buffer_until_the_last_of_them_has_it() {
         let mut pool = BufferPool::default();
         let [first, second] = [(); 2].map(|()| pool.share(b"everybody moves"));
-        assert!(Arc::ptr_eq(&first, &second));
+        assert_eq!(first, second);
         let other = pool.share(b"somebody speaks");
-        assert_eq!((&**first, &**other), (&b"everybody moves"[..], &b"somebody speaks"[..]));
-        let address = first.as_ptr();
+        assert_eq!(
+            (pool.bytes(&first), pool.bytes(&other)),
+            (&b"everybody moves"[..], &b"somebody speaks"[..])
+        );
+        let address = pool.bytes(&first).as_ptr();
         pool.unshare(first);
         assert!(pool.small.is_empty(), "one still waits for it");
         pool.unshare(second);
         let again = pool.copy_of(b"again");
         assert_eq!(again.as_ptr(), address);
         pool.unshare(other);
-        assert_eq!(&**pool.share(b"somebody speaks"), b"somebody speaks");
+        let alone = pool.share(b"somebody speaks");
+        assert_eq!(pool.bytes(&alone), b"somebody speaks");
+        assert_eq!(pool.messages.len(), 2, "places are used again");
     }
 
     #[test]
@@ -156,11 +188,10 @@ mod tests {
         shared.drain(..).for_each(|message| pool.unshare(message));
         let mut copies = [(); 16 * SMALL_PER_CONNECTION].map(|()| pool.copy_of(b"a short message"));
         copies.iter_mut().for_each(|copy| pool.give(std::mem::take(copy)));
-        // The last message that was shared is kept beside the others.
         assert_eq!(allocations() - before, 0);
         assert_eq!(
             (pool.large.len(), pool.small.len()),
-            (16 * LARGE_PER_CONNECTION - 1, 16 * SMALL_PER_CONNECTION)
+            (16 * LARGE_PER_CONNECTION, 16 * SMALL_PER_CONNECTION)
         );
     }
 

@@ -70,25 +70,26 @@ pub enum Answer {
     Quiet,
 }
 
-/// What has arrived from the other side.
+/// What has arrived from the other side. In this order in memory: what every packet that is sent needs comes first.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub struct ReceiveWindow {
-    seen: Bitmap,
-    taken: Bitmap,
+    /// The newest packet that asked for an acknowledgement.
+    eliciting: Option<u64>,
+    /// The lowest packet that the other side may not know to be taken.
+    news_from: u64,
+    ack_at: Option<Micros>,
+    /// The lowest packet that no acknowledgement has reached yet.
+    unreported_from: u64,
+    unacked: u32,
     newest: Option<u64>,
     newest_taken: Option<u64>,
     newest_taken_at: Micros,
-    /// The lowest packet that the other side may not know to be taken.
-    news_from: u64,
-    /// The lowest packet that no acknowledgement has reached yet.
-    unreported_from: u64,
-    /// The newest packet that asked for an acknowledgement.
-    eliciting: Option<u64>,
     /// Counts arrivals, so that a late one is told from what an earlier acknowledgement already covered.
     arrivals: u64,
     late_arrival: u64,
-    ack_at: Option<Micros>,
-    unacked: u32,
+    seen: Bitmap,
+    taken: Bitmap,
 }
 
 /// What an outgoing packet acknowledged, to be remembered with it.

@@ -105,26 +105,27 @@ pub enum Loss {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeverSent;
 
-/// The packets on their way.
+/// The packets on their way. In this order in memory: what is needed while nothing is lost comes first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct SentPackets {
     packets: VecDeque<SentPacket>,
-    carried: VecDeque<Carried>,
-    /// Packets before `first` that were given up, by number, and what they carried.
-    lost: VecDeque<(u64, SentPacket)>,
-    lost_carried: VecDeque<Carried>,
     /// The number of the first packet in `packets`.
     first: u64,
     /// The first packet that may still be in flight.
     lowest: u64,
     in_flight: usize,
+    acked_since_late: u32,
+    open_carried: u16,
+    carried: VecDeque<Carried>,
     newest_acked: Option<(u64, Micros)>,
     /// The reorder window, in eighths of a round trip.
     reorder_eighths: u64,
-    acked_since_late: u32,
+    /// Packets before `first` that were given up, by number, and what they carried.
+    lost: VecDeque<(u64, SentPacket)>,
+    lost_carried: VecDeque<Carried>,
     /// What is forgotten after this one was acknowledged, or asked for no acknowledgement.
     newest_lost_forgotten: Option<u64>,
-    open_carried: u16,
 }
 
 /// After this many acknowledgements without a late one the reorder window narrows again.

@@ -4,25 +4,26 @@ use netloom_wire::Micros;
 
 /// Counters of one connection since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Counters {
     /// Datagrams sent.
     pub packets_sent: u64,
-    /// Datagrams received and accepted.
-    pub packets_received: u64,
     /// Bytes of datagrams sent, without IP and UDP headers.
     pub bytes_sent: u64,
+    /// Copies and parities of blocks that were sent for redundancy.
+    pub blocks_repeated: u64,
+    /// Reliable messages or fragments sent again.
+    pub resends: u64,
+    /// Datagrams received and accepted.
+    pub packets_received: u64,
     /// Bytes of datagrams received and accepted.
     pub bytes_received: u64,
     /// Packets given up as lost.
     pub packets_lost: u64,
     /// Packets that arrived after they were given up.
     pub packets_late: u64,
-    /// Reliable messages or fragments sent again.
-    pub resends: u64,
     /// Probes sent because nothing came back.
     pub probes: u64,
-    /// Copies and parities of blocks that were sent for redundancy.
-    pub blocks_repeated: u64,
     /// Blocks of lost packets that redundancy brought back.
     pub blocks_recovered: u64,
     /// Address changes that were proven.

@@ -61,7 +61,7 @@ fn check_block(block: &[u8], table: &ChannelTable) {
 /// The payload of these frames, at most 255 of them.
 fn written(frames: &[Frame<'_>]) -> Vec<u8> {
     let most = |frame: &Frame<'_>| match frame {
-        Frame::Message(message) => FrameWriter::message_len(message),
+        Frame::Message(message) => FrameWriter::length(message.kind, message.fragment, message.data.len()),
         Frame::Link(link) => LINK_HEADER_MAX + link.body.len(),
     };
     let mut out = vec![0; 1 + frames.iter().map(most).sum::<usize>()];

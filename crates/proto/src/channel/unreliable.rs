@@ -13,35 +13,35 @@ use crate::validate::Rejection;
 /// A message whose parts have not all come by then is forgotten: long before its number comes round again.
 const ASSEMBLY_LIFETIME: Micros = Micros::from_secs(2);
 
+/// A part that waits to be sent.
 #[derive(Debug)]
-struct Outgoing {
-    data: Shared,
-    id: u16,
-    fragment: Option<(u16, u16)>,
-    tag: Option<Tag>,
-}
-
-/// The next part to send.
-#[derive(Clone, Copy, Debug)]
-pub struct DuePart<'a> {
+pub struct Outgoing {
+    pub data: Shared,
+    /// Its bytes.
+    pub length: u32,
     pub id: u16,
     pub fragment: Option<(u16, u16)>,
-    pub data: &'a [u8],
     pub tag: Option<Tag>,
 }
 
 /// The sending half of an unreliable channel.
 #[derive(Debug)]
+#[repr(C)]
 pub struct UnreliableSender {
-    latest_only: bool,
-    queue: VecDeque<Outgoing>,
-    next_id: u16,
+    /// The part to send next, which usually is the only one: beside the counts, not in memory of its own.
+    first: Option<Outgoing>,
     pending_bytes: usize,
+    /// Parts behind the first.
+    rest_count: u32,
+    next_id: u16,
+    latest_only: bool,
+    rest: VecDeque<Outgoing>,
 }
 
 impl UnreliableSender {
     pub fn new(latest_only: bool) -> UnreliableSender {
-        UnreliableSender { latest_only, queue: VecDeque::new(), next_id: 0, pending_bytes: 0 }
+        let rest = VecDeque::new();
+        UnreliableSender { latest_only, next_id: 0, first: None, rest_count: 0, rest, pending_bytes: 0 }
     }
 
     /// Bytes that wait to be sent.
@@ -51,7 +51,10 @@ impl UnreliableSender {
 
     /// Bytes and parts that would wait if nothing that this message replaces did.
     pub fn pending_beside_new(&self) -> (usize, usize) {
-        if self.latest_only { (0, 0) } else { (self.pending_bytes, self.queue.len()) }
+        match self.latest_only {
+            true => (0, 0),
+            false => (self.pending_bytes, usize::from(self.first.is_some()) + self.rest_count as usize),
+        }
     }
 
     /// Takes a message. On a sequenced channel it replaces what was not sent; `dropped` is called with its tag.
@@ -63,42 +66,59 @@ impl UnreliableSender {
         pool: &mut BufferPool,
         mut dropped: impl FnMut(u64),
     ) {
-        if self.latest_only {
-            for part in self.queue.drain(..) {
-                self.pending_bytes -= part.data.len();
-                part.tag.into_iter().for_each(|tag| dropped(tag.number));
-                pool.unshare(part.data);
-            }
+        while self.latest_only
+            && let Some(part) = self.pop()
+        {
+            part.tag.into_iter().for_each(|tag| dropped(tag.number));
+            pool.unshare(part.data);
         }
         let id = self.next_id;
         self.next_id = self.next_id.wrapping_add(1);
         self.pending_bytes += message.len();
-        if message.len() <= whole_max {
-            return self.queue.push_back(Outgoing { data: pool.share(message), id, fragment: None, tag });
-        }
-        for (fragment, data) in super::fragments(message) {
-            self.queue.push_back(Outgoing { data: pool.share(data), id, fragment: Some(fragment), tag });
+        let mut put = |fragment, bytes: &[u8]| {
+            let part = Outgoing { data: pool.share(bytes), length: bytes.len() as u32, id, fragment, tag };
+            match self.first {
+                None => self.first = Some(part),
+                Some(_) => {
+                    self.rest.push_back(part);
+                    self.rest_count += 1;
+                }
+            }
+        };
+        match message.len() <= whole_max {
+            true => put(None, message),
+            false => super::fragments(message).for_each(|(fragment, data)| put(Some(fragment), data)),
         }
     }
 
     /// The part to send next.
-    pub fn due(&self) -> Option<DuePart<'_>> {
-        let part = self.queue.front()?;
-        Some(DuePart { id: part.id, fragment: part.fragment, data: &part.data, tag: part.tag })
+    #[inline]
+    pub fn due(&self) -> Option<&Outgoing> {
+        self.first.as_ref()
     }
 
     /// The part that [`due`](Self::due) showed has been put into a packet.
     pub fn handle_sent(&mut self, pool: &mut BufferPool) {
-        if let Some(part) = self.queue.pop_front() {
-            self.pending_bytes -= part.data.len();
+        if let Some(part) = self.pop() {
             pool.unshare(part.data);
         }
     }
 
     /// Gives all buffers back.
     pub fn release(&mut self, pool: &mut BufferPool) {
-        self.queue.drain(..).for_each(|part| pool.unshare(part.data));
-        self.pending_bytes = 0;
+        while let Some(part) = self.pop() {
+            pool.unshare(part.data);
+        }
+    }
+
+    fn pop(&mut self) -> Option<Outgoing> {
+        let part = self.first.take()?;
+        self.pending_bytes -= part.length as usize;
+        if self.rest_count > 0 {
+            self.rest_count -= 1;
+            self.first = self.rest.pop_front();
+        }
+        Some(part)
     }
 }
 
@@ -299,7 +319,7 @@ mod tests {
         let mut dropped = vec![];
         sender.push(b"old", Some(1.into()), 1_000, &mut pool, |tag| dropped.push(tag));
         sender.push(b"newer", Some(2.into()), 1_000, &mut pool, |tag| dropped.push(tag));
-        assert_eq!(sender.due().unwrap().data, b"newer");
+        assert_eq!(pool.bytes(&sender.due().unwrap().data), b"newer");
         assert_eq!((dropped, sender.pending_bytes()), (vec![1], 5));
     }
 
@@ -345,7 +365,7 @@ mod tests {
         sender.push(&[1; FRAGMENT_BYTES + 2], None, FRAGMENT_BYTES + 1, &mut pool, |_| ());
         let mut sizes = vec![];
         while let Some(part) = sender.due() {
-            sizes.push((part.id, part.fragment, part.data.len()));
+            sizes.push((part.id, part.fragment, part.length as usize));
             sender.handle_sent(&mut pool);
         }
         let split = FRAGMENT_BYTES;

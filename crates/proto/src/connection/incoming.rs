@@ -8,6 +8,7 @@ use super::path::{PROOF_BYTES, PathProbe};
 use super::{Connection, Context, Keys, report, session_ref};
 use crate::channel::Receiver;
 use crate::config::ChannelKind;
+use crate::crypto::SessionKeys;
 use crate::frame::{ChannelTable, Frame, Frames, LinkFrame, MessageFrame};
 use crate::handshake::{Challenge, Reject};
 use crate::packet::{Ack, CRC_BYTES, Header, PacketType};
@@ -48,10 +49,9 @@ impl Connection {
         let (accept, keys) = handshake.handle_accept(datagram, context.config)?;
         self.session_id = accept.session_id;
         self.session = session_ref(keys.is_some(), accept.session_id, Some(accept.alias));
-        self.keys = keys.map(|keys| Keys {
-            seal: keys.to_server,
-            open: keys.to_client,
-            fingerprint: keys.fingerprint,
+        self.keys = keys.map(|keys| {
+            let SessionKeys { to_server: seal, to_client: open, fingerprint } = keys;
+            Box::new(Keys { seal, open, fingerprint })
         });
         self.become_connected(now, Some(accept.resume));
         // The server is connected only when it hears from us.
@@ -236,7 +236,7 @@ impl Connection {
                     self.end(now, reason, None);
                 }
             }
-            Contents::PathChallenge(proof) => self.path_response = Some(proof),
+            Contents::PathChallenge(proof) => self.path.get_or_insert_default().answer = Some(proof),
             Contents::PathResponse(proof) => self.take_proof(from, &proof),
         }
         Ok(())
@@ -379,18 +379,20 @@ impl Connection {
             self.counters.migrations += 1;
             return;
         }
-        if self.probe.as_ref().is_none_or(|probe| probe.address() != from) {
-            self.probe = Some(Box::new(PathProbe::new(now, from, context.entropy.bytes())));
-        }
-        if let Some(probe) = &mut self.probe {
-            probe.handle_received(bytes);
-        }
+        let probe = &mut self.path.get_or_insert_default().probe;
+        let probe = match probe.take_if(|probe| probe.address() == from) {
+            Some(same) => probe.insert(same),
+            None => probe.insert(PathProbe::new(now, from, context.entropy.bytes())),
+        };
+        probe.handle_received(bytes);
     }
 
     fn take_proof(&mut self, from: SocketAddr, proof: &[u8; PROOF_BYTES]) {
-        if self.probe.as_ref().is_some_and(|probe| probe.is_proven_by(from, proof)) {
+        let probe = self.path.as_mut().map(|path| &mut path.probe);
+        if let Some(probe) = probe
+            && probe.take_if(|probe| probe.is_proven_by(from, proof)).is_some()
+        {
             self.address = from;
-            self.probe = None;
             self.counters.migrations += 1;
         }
     }

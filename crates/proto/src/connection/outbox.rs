@@ -9,15 +9,14 @@
 
 use crate::channel::{ReliableSender, SendError, Sender, Tag, Undeliverable, check_message};
 use crate::config::{ChannelKind, Config};
-use crate::frame::{FrameWriter, MessageFrame};
+use crate::frame::{ChannelTable, FrameWriter, MessageFrame};
 use crate::pool::BufferPool;
 use crate::sent::{Carried, SentPackets};
 
 /// The sending halves of all channels.
 #[derive(Debug)]
 pub struct Outbox {
-    senders: Vec<Sender>,
-    kinds: Vec<ChannelKind>,
+    senders: Box<[Sender]>,
     /// The channels that may have something to send.
     active: ChannelSet,
     /// The reliable channels with a message that is not acknowledged yet.
@@ -25,7 +24,7 @@ pub struct Outbox {
     reliable: ChannelSet,
     priority: ChannelSet,
     /// The next packet is led by this channel, or by the next one that has something to send.
-    turn: usize,
+    turn: u8,
 }
 
 /// Some of the channels, a bit each.
@@ -35,6 +34,8 @@ type ChannelSet = u16;
 pub struct Packing<'a, 'b> {
     /// Its number.
     pub number: u64,
+    /// What the channels are.
+    pub table: &'a ChannelTable,
     /// Its payload.
     pub writer: &'a mut FrameWriter<'b>,
     /// Where what it carries is noted.
@@ -59,9 +60,8 @@ enum Parts {
 
 impl Outbox {
     pub fn new(config: &Config) -> Outbox {
-        let kinds: Vec<ChannelKind> = config.channels.iter().map(|channel| channel.kind).collect();
         let those = |wanted: fn(ChannelKind) -> bool| -> ChannelSet {
-            let matching = kinds.iter().enumerate().filter(|&(_, &kind)| wanted(kind));
+            let matching = config.channels.iter().enumerate().filter(|(_, channel)| wanted(channel.kind));
             matching.fold(0, |set, (index, _)| set | 1 << index)
         };
         Outbox {
@@ -71,7 +71,6 @@ impl Outbox {
             reliable: those(ChannelKind::is_reliable),
             priority: those(|kind| kind == ChannelKind::Priority),
             turn: 0,
-            kinds,
         }
     }
 
@@ -139,7 +138,7 @@ impl Outbox {
                 Sender::Reliable(sender) => {
                     sender.due_lost().or_else(|| sender.due_new()).map(|id| sender.part_len(id))
                 }
-                Sender::Unreliable(sender) => sender.due().map(|part| part.data.len()),
+                Sender::Unreliable(sender) => sender.due().map(|part| part.length as usize),
             };
             if due.is_none() {
                 self.active &= !(1 << index);
@@ -152,13 +151,13 @@ impl Outbox {
 
     /// Packs everything but what is sent again. Returns the room to keep for that; `None` if nothing reliable waits.
     pub fn fill(&mut self, packing: &mut Packing<'_, '_>, pool: &mut BufferPool) -> Option<usize> {
-        let first = in_turn(self.turn, self.active & !self.priority).next().unwrap_or(0);
-        self.turn = if first + 1 < self.kinds.len() { first + 1 } else { 0 };
+        let first = in_turn(self.turn.into(), self.active & !self.priority).next().unwrap_or(0);
+        self.turn = if first + 1 < self.senders.len() { first as u8 + 1 } else { 0 };
         if self.active & self.reliable == 0 {
             self.fill_unreliable(first, 0, packing, pool);
             return None;
         }
-        let for_leader = self.next_unreliable_len(first);
+        let for_leader = self.next_unreliable_len(first, packing.table);
         let for_lost = self.lost_bytes().min(packing.writer.room().saturating_sub(for_leader));
         self.fill_new(self.priority, first, for_lost, Parts::All, packing);
         self.fill_new(1 << first, first, for_lost, Parts::One, packing);
@@ -178,8 +177,7 @@ impl Outbox {
         let mut packed = 0;
         for index in in_turn(0, self.active & self.reliable) {
             if let Some(Sender::Reliable(sender)) = self.senders.get_mut(index) {
-                packed +=
-                    fill_reliable((index, self.kinds[index]), sender, (Which::Lost, Parts::All), 0, packing);
+                packed += fill_reliable(index, sender, (Which::Lost, Parts::All), 0, packing);
             }
         }
         packed
@@ -242,13 +240,10 @@ impl Outbox {
     }
 
     /// Bytes that the next part of an unreliable channel takes in a packet; 0 for a reliable one.
-    fn next_unreliable_len(&self, index: usize) -> usize {
+    fn next_unreliable_len(&self, index: usize, table: &ChannelTable) -> usize {
         let Some(Sender::Unreliable(sender)) = self.senders.get(index) else { return 0 };
-        let (channel, kind) = (index as u8, self.kinds[index]);
-        sender.due().map_or(0, |part| {
-            let frame = MessageFrame { channel, kind, id: part.id, fragment: part.fragment, data: part.data };
-            FrameWriter::message_len(&frame)
-        })
+        let part = sender.due().zip(table.kind(index as u8));
+        part.map_or(0, |(part, kind)| FrameWriter::length(kind, part.fragment, part.length as usize))
     }
 
     /// Packs new messages of some reliable channels, until only `reserve` bytes are left.
@@ -262,7 +257,7 @@ impl Outbox {
     ) {
         for index in in_turn(first, self.active & channels) {
             if let Some(Sender::Reliable(sender)) = self.senders.get_mut(index) {
-                fill_reliable((index, self.kinds[index]), sender, (Which::New, parts), reserve, packing);
+                fill_reliable(index, sender, (Which::New, parts), reserve, packing);
             }
         }
     }
@@ -276,10 +271,10 @@ impl Outbox {
     ) {
         for index in in_turn(first, self.active & !self.reliable) {
             let Some(Sender::Unreliable(sender)) = self.senders.get_mut(index) else { continue };
+            let Some(kind) = packing.table.kind(index as u8) else { continue };
             while let Some(part) = sender.due() {
-                let (channel, kind) = (index as u8, self.kinds[index]);
-                let frame =
-                    MessageFrame { channel, kind, id: part.id, fragment: part.fragment, data: part.data };
+                let (id, fragment, data) = (part.id, part.fragment, pool.bytes(&part.data));
+                let frame = MessageFrame { channel: index as u8, kind, id, fragment, data };
                 if !packing.message(&frame, reserve) {
                     break;
                 }
@@ -317,13 +312,14 @@ fn in_turn(first: usize, set: ChannelSet) -> impl Iterator<Item = usize> {
 
 /// Packs parts of one channel until only `reserve` bytes are left; returns how many.
 fn fill_reliable(
-    (index, kind): (usize, ChannelKind),
+    index: usize,
     sender: &mut ReliableSender,
     (which, parts): (Which, Parts),
     reserve: usize,
     packing: &mut Packing<'_, '_>,
 ) -> u64 {
     let channel = index as u8;
+    let Some(kind) = packing.table.kind(channel) else { return 0 };
     let mut packed = 0;
     while let Some(id) = if which == Which::New { sender.due_new() } else { sender.due_lost() } {
         let Some((fragment, data)) = sender.part(id) else { break };

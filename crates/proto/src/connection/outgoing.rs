@@ -93,21 +93,8 @@ impl Connection {
         out: &mut [u8],
         context: &mut Context<'_>,
     ) -> Option<(SocketAddr, usize)> {
-        if let Some(proof) = self.path_response.take() {
-            return self.send_small(
-                now,
-                PacketType::PathResponse,
-                &proof,
-                self.address,
-                out,
-                context.checksum,
-            );
-        }
-        if let Some(probe) = &mut self.probe
-            && let Some(proof) = probe.poll_challenge(now, CHALLENGE_BYTES)
-        {
-            let address = probe.address();
-            return self.send_small(now, PacketType::PathChallenge, &proof, address, out, context.checksum);
+        if let Some(sent) = self.poll_path(now, out, context) {
+            return Some(sent);
         }
         if self.data_deadline(now, context.config).is_some_and(|deadline| now >= deadline)
             && let Some(length) = self.write_data(now, out, context)
@@ -119,13 +106,31 @@ impl Connection {
             return self.send_small(now, PacketType::KeepAlive, &[], self.address, out, context.checksum);
         }
         if self.question_at(context.config).is_some_and(|at| now >= at) {
-            self.unanswered_probes += 1;
+            self.unanswered_probes = self.unanswered_probes.saturating_add(1);
             return self.send_small(now, PacketType::KeepAlive, &[], self.address, out, context.checksum);
         }
         if self.window.ack_at().is_some_and(|at| now >= at) {
             return self.send_small(now, PacketType::Ack, &[], self.address, out, context.checksum);
         }
         None
+    }
+
+    /// What is to be said about addresses.
+    #[inline]
+    fn poll_path(
+        &mut self,
+        now: Micros,
+        out: &mut [u8],
+        context: &Context<'_>,
+    ) -> Option<(SocketAddr, usize)> {
+        let path = self.path.as_mut()?;
+        if let Some(proof) = path.answer.take() {
+            let (kind, to) = (PacketType::PathResponse, self.address);
+            return self.send_small(now, kind, &proof, to, out, context.checksum);
+        }
+        let probe = path.probe.as_mut()?;
+        let (proof, to) = (probe.poll_challenge(now, CHALLENGE_BYTES)?, probe.address());
+        self.send_small(now, PacketType::PathChallenge, &proof, to, out, context.checksum)
     }
 
     /// When a data packet may go: as soon as there is something to send and the rate allows it.
@@ -164,7 +169,8 @@ impl Connection {
         // Where packets get lost, whoever sent one has to hear of it soon.
         let is_lossless = self.rate.loss().per_mille() == 0;
         let can_wait = is_lossless && self.sent.in_flight() < QUIET_IN_FLIGHT_MAX;
-        let mut packing = Packing { number, writer: &mut writer, sent: &mut self.sent, can_wait };
+        let (table, sent) = (context.table, &mut self.sent);
+        let mut packing = Packing { number, table, writer: &mut writer, sent, can_wait };
         let for_lost = self.outbox.fill(&mut packing, context.pool);
         // A packet with nothing new in it goes between others: redundancy stays with them unless they fail to come.
         let has_new = !packing.writer.is_empty();

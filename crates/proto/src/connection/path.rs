@@ -16,6 +16,29 @@ const RESEND: Micros = Micros::from_millis(250);
 const LIFETIME: Micros = Micros::from_secs(3);
 const AMPLIFICATION: usize = 3;
 
+/// What is going on about addresses, on either side of a change. Seldom anything.
+#[derive(Debug, Default)]
+pub struct Path {
+    /// Where the other side may be now.
+    pub probe: Option<PathProbe>,
+    /// What the other side asks us to return.
+    pub answer: Option<[u8; PROOF_BYTES]>,
+}
+
+impl Path {
+    /// Whether nothing is going on any more.
+    pub fn is_settled(&mut self, now: Micros) -> bool {
+        self.probe = self.probe.take().filter(|probe| !probe.has_failed(now));
+        self.probe.is_none() && self.answer.is_none()
+    }
+
+    /// When a packet of `bytes` is due, or an examination ends.
+    pub fn deadline(&self, now: Micros, bytes: usize) -> Micros {
+        let probe = self.probe.as_ref().map_or(Micros::MAX, |probe| probe.deadline(bytes));
+        if self.answer.is_some() { now } else { probe }
+    }
+}
+
 /// A new address under examination.
 #[derive(Debug)]
 pub struct PathProbe {

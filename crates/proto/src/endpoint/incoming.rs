@@ -129,7 +129,7 @@ impl Endpoint {
         let peer = self.occupy(index, connection);
         if let Some(listener) = &mut self.listener {
             let seat = listener.seats.insert(&accept.resume, peer, sealed, from, applicant.resume.as_ref());
-            self.slots[peer.index()].seat = Some(seat);
+            self.slots[peer.index()].seat = Some(Box::new(seat));
         }
         Ok(())
     }

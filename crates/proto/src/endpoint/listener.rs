@@ -81,6 +81,7 @@ impl Listener {
     }
 
     /// Changes secrets and forgets seats when their time has come.
+    #[inline]
     pub fn handle_timeout(&mut self, now: Micros, entropy: &mut Entropy) {
         self.jar.rotate(now, entropy);
         self.seats.expire(now);

@@ -141,10 +141,15 @@ impl Seats {
     }
 
     /// Drops seats whose time has run out.
+    #[inline]
     pub fn expire(&mut self, now: Micros) {
-        if now < self.next_expiry {
-            return;
+        if now >= self.next_expiry {
+            self.drop_expired(now);
         }
+    }
+
+    #[cold]
+    fn drop_expired(&mut self, now: Micros) {
         self.seats.retain(|_, seat| seat.expires.is_none_or(|expires| now < expires));
         self.next_expiry = self.seats.values().filter_map(|seat| seat.expires).min().unwrap_or(Micros::MAX);
     }

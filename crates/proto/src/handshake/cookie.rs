@@ -46,12 +46,18 @@ impl CookieJar {
     }
 
     /// Replaces the older secret when its time has come.
+    #[inline]
     pub fn rotate(&mut self, now: Micros, entropy: &mut Entropy) {
         if now - self.rotated_at >= ROTATION {
-            let fresh = Secrets::generate(entropy);
-            self.previous = std::mem::replace(&mut self.current, fresh);
-            self.rotated_at = now;
+            self.replace(now, entropy);
         }
+    }
+
+    #[cold]
+    fn replace(&mut self, now: Micros, entropy: &mut Entropy) {
+        let fresh = Secrets::generate(entropy);
+        self.previous = std::mem::replace(&mut self.current, fresh);
+        self.rotated_at = now;
     }
 
     /// A cookie for these claims from this address, and the public key that goes with it.

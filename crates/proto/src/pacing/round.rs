@@ -37,9 +37,10 @@ pub(super) struct Measured {
 
 /// The round being measured.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Round {
-    started_at: Micros,
     sent_bytes: u64,
+    started_at: Micros,
     acked_bytes: u64,
     rtt_min: Micros,
     rtt_samples: u32,

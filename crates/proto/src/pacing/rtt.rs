@@ -36,6 +36,7 @@ const MIN_RTT_SLOTS: usize = 10;
 
 /// Estimates of one path's round-trip time, fed by acks.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct RttEstimator {
     latest: Option<Micros>,
     /// Times eight, so that the integer average does not lose the remainders.
