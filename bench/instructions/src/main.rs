@@ -61,8 +61,11 @@ enum Command {
     Write,
     /// Show the programs
     List,
-    /// Tell where the program `watch` spends its instructions, and the lines of memory that it has to fetch, in 50 ms
+    /// Tell where a program spends its instructions, and which lines of memory it has to fetch
     Where {
+        /// The program: watch or messages
+        #[arg(default_value = "watch")]
+        program: String,
         /// Function by function instead of module by module
         #[arg(long)]
         functions: bool,
@@ -93,10 +96,12 @@ fn main() -> ExitCode {
             PROGRAMS.iter().for_each(|program| println!("{:8} {}", program.name, program.about));
             Ok(ExitCode::SUCCESS)
         }
-        Command::Where { functions, count } => profile::run(functions, count).map(|told| {
-            print!("{told}");
-            ExitCode::SUCCESS
-        }),
+        Command::Where { program, functions, count } => {
+            profile::run(&program, functions, count).map(|told| {
+                print!("{told}");
+                ExitCode::SUCCESS
+            })
+        }
         #[cfg(not(netloom_mutations))]
         Command::Run { name } => run(&name),
         #[cfg(netloom_mutations)]

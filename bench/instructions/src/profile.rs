@@ -1,11 +1,11 @@
 //! Where the instructions go, and which lines of memory have to be fetched for them.
 //!
 //! Between two ticks a server sleeps, and others use its caches. So a tick finds little of its code and data there, and waiting for
-//! them takes about as long as the instructions do. The program `watch` drives everything out of its caches before each tick, and
+//! them takes about as long as the instructions do. Some programs drive everything out of their caches before each tick, and
 //! callgrind counts what has to be fetched again: lines of 64 bytes, of code and of data.
 //!
 //! ```text
-//!   valgrind ──▶ run watch ──▶ a file: function, line, instructions, misses … ──▶ parse ──▶ by module or function, dearest first
+//!   valgrind ──▶ run NAME ──▶ a file: function, line, instructions, misses … ──▶ parse ──▶ by module or function, dearest first
 //! ```
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::programs;
+use crate::programs::COLD_PROGRAMS;
 
 /// What an instruction and a fetched line take, about, in nanoseconds: only to have the dearest first.
 const INSTRUCTION_NS: f64 = 0.18;
@@ -46,8 +46,13 @@ impl Cost {
     }
 }
 
-/// Profiles the program `watch` and tells of the `count` dearest modules, or functions, in a period of 50 ms.
-pub fn run(functions: bool, count: usize) -> Result<String, String> {
+/// Profiles a program and tells of the `count` dearest modules, or functions, in one of its periods.
+pub fn run(program: &str, functions: bool, count: usize) -> Result<String, String> {
+    let &(_, period, periods) =
+        COLD_PROGRAMS.iter().find(|(name, ..)| *name == program).ok_or_else(|| {
+            let names = COLD_PROGRAMS.map(|(name, ..)| name).join(", ");
+            format!("the caches of {program:?} do not go cold: choose {names}")
+        })?;
     let this = std::env::current_exe().map_err(|error| format!("where is this program? {error}"))?;
     let file = std::env::temp_dir().join(format!("netloom-profile-{}", std::process::id()));
     let output = Command::new("valgrind")
@@ -56,12 +61,13 @@ pub fn run(functions: bool, count: usize) -> Result<String, String> {
         .args(CACHES)
         .args(["--collect-atstart=no", "--toggle-collect=*programs::counted*"])
         .arg(this)
-        .args(["run", programs::WATCH])
+        .args(["run", program])
         .stdout(Stdio::null())
         .output()
         .map_err(|error| format!("valgrind cannot be run: {error}. Install it: apt-get install valgrind"))?;
     let told = match output.status.success() {
-        true => read(&file).map(|costs| table(by_name(costs, functions), count)),
+        true => read(&file, periods)
+            .map(|costs| format!("in {period}:\n{}", table(by_name(costs, functions), count))),
         false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
     };
     // Nobody misses a file of the system's folder for such.
@@ -69,9 +75,9 @@ pub fn run(functions: bool, count: usize) -> Result<String, String> {
     told
 }
 
-fn read(file: &Path) -> Result<Vec<(String, Cost)>, String> {
+fn read(file: &Path, periods: u64) -> Result<Vec<(String, Cost)>, String> {
     let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    parse(&text, programs::WATCH_PERIODS as f64)
+    parse(&text, periods as f64)
 }
 
 /// The functions of a file of callgrind's and what each takes itself. In such a file `fn=(7) name` begins a function, from then on

@@ -1,6 +1,8 @@
 //! The programs whose instructions are counted. A new one is a file here and its line in [`PROGRAMS`].
 
 mod codec;
+mod cold;
+mod messages;
 mod seal;
 mod stage;
 mod tick;
@@ -30,20 +32,25 @@ pub const PROGRAMS: &[Program] = &[
     Program { name: "decode", about: "the same: a client reads its snapshots", run: stage::decode },
     Program { name: "seal", about: "packets of 300 and 1,200 bytes, sealed and opened", run: seal::run },
     Program {
+        name: "messages",
+        about: "connections alone: five messages to each of 16 clients, and what they acknowledge",
+        run: messages::run,
+    },
+    Program {
         name: "tick",
         about: "a server's whole tick for 16 clients and 200 objects, over memory",
         run: tick::run,
     },
     Program {
-        name: WATCH,
+        name: "watch",
         about: "the same for clients who only watch, unencrypted, after the caches have gone cold",
         run: tick::watch,
     },
 ];
 
-/// The program that is also counted by lines of memory, and how many periods of 50 ms of it count.
-pub const WATCH: &str = "watch";
-pub const WATCH_PERIODS: u64 = tick::PERIODS;
+/// Programs that are counted by lines of memory too: what a period of them is, and how many count.
+pub const COLD_PROGRAMS: [(&str, &str, u64); 2] =
+    [("watch", "50 ms", tick::PERIODS), ("messages", "a tick", messages::TICKS)];
 
 /// The program of a name.
 pub fn find(name: &str) -> Result<&'static Program, String> {

@@ -16,7 +16,7 @@ mod reliable_sender;
 mod unreliable;
 
 pub(crate) use reliable_receiver::ReliableReceiver;
-pub(crate) use reliable_sender::{ReliableSender, Undeliverable};
+pub(crate) use reliable_sender::{Frames as ReliableFrames, ReliableSender, Undeliverable};
 pub(crate) use unreliable::{UnreliableReceiver, UnreliableSender};
 
 use crate::config::{ChannelConfig, ChannelKind};

@@ -550,12 +550,14 @@ impl Connection {
             for carried in carries.iter() {
                 match carried {
                     Carried::Tagged(tag) => report(outcomes, tag, false),
-                    Carried::Reliable { channel, id } => {
+                    Carried::Reliable { channel, count, id } => {
                         // A message that went out twice for nothing stalls others already: it does not stake a second
                         // round trip on the one packet with its resend.
                         let lost_with = (loss != Loss::Copy).then_some(number);
                         let resends_max = context.config.resends_max;
-                        result = result.and(outbox.handle_lost(channel, id, lost_with, resends_max));
+                        for id in id..id + u64::from(count) {
+                            result = result.and(outbox.handle_lost(channel, id, lost_with, resends_max));
+                        }
                     }
                 }
             }

@@ -32,6 +32,9 @@ const FORM_NEAR_PARITY: u8 = 2;
 /// The largest header of a redundancy frame: form, distances, lengths, length.
 pub const LINK_HEADER_MAX: usize = 4;
 
+/// The longest that stands before the data of a message: form, id, index, count and length.
+pub const FRAME_HEAD_MAX: usize = 1 + 2 + 2 + 2 + 3;
+
 /// The payload does not parse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("malformed payload")]
@@ -237,21 +240,62 @@ impl<'a> Iterator for Frames<'a> {
     }
 }
 
+/// What stands before the data of a message.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameHead {
+    bytes: [u8; FRAME_HEAD_MAX],
+    length: u8,
+}
+
+impl FrameHead {
+    /// Of a message, or a part of one, of so many bytes.
+    #[inline]
+    pub fn new(
+        channel: u8,
+        kind: ChannelKind,
+        id: u16,
+        fragment: Option<(u16, u16)>,
+        data_len: usize,
+    ) -> FrameHead {
+        let mut bytes = [0; FRAME_HEAD_MAX];
+        let form = if fragment.is_some() { FORM_FRAGMENT } else { FORM_WHOLE };
+        bytes[0] = channel | form << FORM_SHIFT;
+        let mut at = 1;
+        if fragment.is_some() || kind != ChannelKind::Unreliable {
+            [bytes[1], bytes[2]] = id.to_le_bytes();
+            at = 3;
+        }
+        let mut put = |number: u64| at += varint::write(number, &mut bytes[at..]).unwrap_or(0);
+        if let Some((index, count)) = fragment {
+            put(index.into());
+            put(count.into());
+        }
+        put(data_len as u64);
+        FrameHead { bytes, length: at as u8 }
+    }
+
+    /// Its bytes.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length.into()).unwrap_or_default()
+    }
+}
+
 /// Writes frames into the payload of one packet.
 #[derive(Debug)]
 pub struct FrameWriter<'a> {
     out: &'a mut [u8],
     at: usize,
     count: u8,
-    /// Where the leading run of whole reliable frames ends, and how many they are.
+    /// Where the leading run of whole reliable frames ends, and in how many calls they were written.
     block_end: usize,
-    block_count: u8,
+    block_runs: u8,
 }
 
 impl<'a> FrameWriter<'a> {
     /// An empty payload in `out`.
     pub fn new(out: &'a mut [u8]) -> FrameWriter<'a> {
-        FrameWriter { out, at: 1, count: 0, block_end: 1, block_count: 0 }
+        FrameWriter { out, at: 1, count: 0, block_end: 1, block_runs: 0 }
     }
 
     /// Whether nothing was written yet.
@@ -269,10 +313,10 @@ impl<'a> FrameWriter<'a> {
         if self.count == u8::MAX { 0 } else { self.out.len().saturating_sub(self.at) }
     }
 
-    /// The length of the leading run of whole reliable frames, and how many they are: what [`Frames::block`] finds on the
-    /// other side. Noted as they are written, since reading them again took a tenth of the instructions of sending four.
+    /// The length of the leading run of whole reliable frames, and in how many calls they were written: what [`Frames::block`]
+    /// finds on the other side. Noted as they are written, since reading them again took a tenth of the instructions of sending four.
     pub fn block(&self) -> (usize, usize) {
-        (self.block_end - 1, self.block_count.into())
+        (self.block_end - 1, self.block_runs.into())
     }
 
     /// Bytes that a message of so many bytes takes.
@@ -292,34 +336,50 @@ impl<'a> FrameWriter<'a> {
     /// The same if `reserve` bytes are left after it.
     #[inline]
     pub fn message_within(&mut self, frame: &MessageFrame<'_>, reserve: usize) -> bool {
-        let length = Self::length(frame.kind, frame.fragment, frame.data.len());
+        let head = FrameHead::new(frame.channel, frame.kind, frame.id, frame.fragment, frame.data.len());
+        let head = head.bytes();
+        let length = head.len() + frame.data.len();
         let room = self.room();
-        let end = self.at + length;
-        let Some(out) = self.out.get_mut(self.at..end).filter(|_| length + reserve <= room) else {
+        let Some(out) = self.out.get_mut(self.at..self.at + length).filter(|_| length + reserve <= room)
+        else {
             return false;
         };
-        let (head, data) = out.split_at_mut(length - frame.data.len());
-        data.copy_from_slice(frame.data);
-        let form = if frame.fragment.is_some() { FORM_FRAGMENT } else { FORM_WHOLE };
-        head[0] = frame.channel | form << FORM_SHIFT;
-        let mut at = 1;
-        if frame.fragment.is_some() || frame.kind != ChannelKind::Unreliable {
-            head[1..3].copy_from_slice(&frame.id.to_le_bytes());
-            at = 3;
-        }
-        let mut put = |number: u64| at += varint::write(number, &mut head[at..]).unwrap_or(0);
-        if let Some((index, count)) = frame.fragment {
-            put(index.into());
-            put(count.into());
-        }
-        put(frame.data.len() as u64);
-        if self.block_end == self.at && frame.kind.is_reliable() && frame.fragment.is_none() {
+        let (out_head, out_data) = out.split_at_mut(head.len());
+        out_head.copy_from_slice(head);
+        out_data.copy_from_slice(frame.data);
+        self.advance(length, 1, frame.kind.is_reliable() && frame.fragment.is_none());
+        true
+    }
+
+    /// How many more frames a packet may have.
+    #[inline]
+    pub fn frames_left(&self) -> usize {
+        (u8::MAX - self.count).into()
+    }
+
+    /// Appends frames of reliable channels that were written before, at most [`frames_left`](Self::frames_left), and whether
+    /// they are whole messages; says whether they fitted.
+    #[inline]
+    pub fn frames(&mut self, frames: &[u8], count: usize, are_whole: bool) -> bool {
+        let frames_left = self.frames_left();
+        let end = self.at + frames.len();
+        let Some(out) = self.out.get_mut(self.at..end).filter(|_| count <= frames_left) else {
+            return false;
+        };
+        out.copy_from_slice(frames);
+        self.advance(frames.len(), count as u8, are_whole);
+        true
+    }
+
+    #[inline]
+    fn advance(&mut self, length: usize, count: u8, are_whole_and_reliable: bool) {
+        let end = self.at + length;
+        if self.block_end == self.at && are_whole_and_reliable {
             self.block_end = end;
-            self.block_count += 1;
+            self.block_runs += 1;
         }
         self.at = end;
-        self.count += 1;
-        true
+        self.count += count;
     }
 
     /// Appends a redundancy frame; says whether it fitted.

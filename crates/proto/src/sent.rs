@@ -28,11 +28,13 @@ use crate::redundancy::Repeats;
 /// Something that a packet carried and whose fate matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carried {
-    /// A reliable message or fragment.
+    /// Reliable messages or fragments with consecutive ids.
     Reliable {
         /// The channel.
         channel: u8,
-        /// The id.
+        /// How many.
+        count: u8,
+        /// The id of the first.
         id: u64,
     },
     /// An unreliable message that its sender marked.
@@ -59,7 +61,7 @@ pub struct SentPacket {
     pub reported: Option<Reported>,
     carried: u16,
     fate: Fate,
-    block_messages: u8,
+    block_runs: u8,
     repeats: Repeats,
 }
 
@@ -72,8 +74,8 @@ pub struct Outgoing {
     pub elicits_ack: bool,
     /// What it acknowledges.
     pub reported: Option<Reported>,
-    /// How many of the messages that it carries, from the first, are its block.
-    pub block_messages: usize,
+    /// How much of what it carries, from the first on, is its block.
+    pub block_runs: usize,
     /// The blocks of earlier packets in it.
     pub repeats: Repeats,
 }
@@ -206,7 +208,7 @@ impl SentPackets {
             carried,
             fate: if packet.elicits_ack { Fate::InFlight } else { Fate::Untracked },
             // A block has at most 255 bytes.
-            block_messages: packet.block_messages as u8,
+            block_runs: packet.block_runs as u8,
             repeats: packet.repeats,
         });
     }
@@ -319,10 +321,10 @@ impl SentPackets {
     fn block_of(&self, number: u64, packet: &SentPacket) -> Carries<'_> {
         match number.checked_sub(self.first) {
             Some(index) => {
-                let (from, count) = (self.carried_start(index as usize, None), packet.block_messages.into());
+                let (from, count) = (self.carried_start(index as usize, None), packet.block_runs.into());
                 Carries { all: &self.carried, from, count }
             }
-            None => self.lost_carries(self.lost_place(number).unwrap_or(0), packet.block_messages.into()),
+            None => self.lost_carries(self.lost_place(number).unwrap_or(0), packet.block_runs.into()),
         }
     }
 

@@ -1,6 +1,5 @@
 //! A server with a room, 16 clients over the memory transport, and everything that a tick of it does.
 
-use std::hint::black_box;
 use std::net::SocketAddr;
 
 use netloom_proto::Security;
@@ -16,6 +15,7 @@ use netloom_transport::{Batch, MemoryConfig, MemoryNetwork, MemoryTransport, Tra
 use netloom_wire::quantize::OriginVersion;
 use netloom_wire::{Micros, SectorOrigin};
 
+use super::cold::Cold;
 use super::counted;
 
 const CLIENTS: u8 = 16;
@@ -26,8 +26,6 @@ const STEPS: u64 = 60;
 /// Of three steps each, the last of which is told.
 pub const PERIODS: u64 = STEPS / 3;
 const BATCH_DATAGRAMS: usize = 64;
-/// What others use of the caches between two ticks: more than there is.
-const COLD_BYTES: usize = 4 << 20;
 
 /// What a player does: two axes.
 type Keys = [u8; 2];
@@ -140,18 +138,17 @@ impl Player {
 
 /// 16 players who act in every step.
 pub fn run() {
-    play(ClientConfig::default(), 0);
+    play(ClientConfig::default(), None);
 }
 
 /// 16 who only watch, not encrypted, on a machine that forgets between two ticks.
 pub fn watch() {
     let mut config = ClientConfig { is_spectator: true, ..ClientConfig::default() };
     config.connection.security = Security::Off;
-    play(config, COLD_BYTES);
+    play(config, Some(Cold::new()));
 }
 
-fn play(client: ClientConfig, evicted_bytes: usize) {
-    let mut cold = vec![0u8; evicted_bytes];
+fn play(client: ClientConfig, mut cold: Option<Cold>) {
     let network = MemoryNetwork::new(MemoryConfig::default()).expect("the defaults are good");
     let mut end = End::new(network.join().expect("the first member"));
     let address = end.line.local_address().to_socket_addr();
@@ -175,8 +172,9 @@ fn play(client: ClientConfig, evicted_bytes: usize) {
             while server.poll_event().is_some() {}
             end.send(now, |slot| server.poll_transmit(now, slot).map(|sent| (sent.to, sent.length)));
         };
-        cold.iter_mut().step_by(64).for_each(|byte| *byte = byte.wrapping_add(1));
-        black_box(&mut cold);
+        if let Some(cold) = &mut cold {
+            cold.forget_all();
+        }
         match step > WARM_UP_STEPS {
             true => counted(&mut work),
             false => work(),

@@ -17,39 +17,41 @@ use crate::limits::WAITING_BYTES_KEPT_MAX;
 /// Room from the first message on.
 const BYTES_USUAL: usize = 4_096;
 
-/// Bytes in order. A position counts from the first byte that was ever put in.
+/// Bytes in order. A position counts from the first byte that was ever put in and wraps: fewer than half as many ever wait.
 #[derive(Debug, Default)]
 pub struct ByteQueue {
     bytes: Vec<u8>,
     /// How many at the front were given back.
     head: usize,
     /// The position of the first.
-    base: u64,
+    base: u32,
 }
 
 impl ByteQueue {
-    /// Appends bytes, and tells their position.
+    /// Appends bytes, those of the head first, and tells their position.
     #[inline]
-    pub fn push(&mut self, data: &[u8]) -> u64 {
-        if self.bytes.capacity() - self.bytes.len() < data.len() {
-            self.make_room(data.len());
+    pub fn push(&mut self, head: &[u8], data: &[u8]) -> u32 {
+        let length = head.len() + data.len();
+        if self.bytes.capacity() - self.bytes.len() < length {
+            self.make_room(length);
         }
-        let position = self.base + self.bytes.len() as u64;
+        let position = self.base.wrapping_add(self.bytes.len() as u32);
+        self.bytes.extend_from_slice(head);
         self.bytes.extend_from_slice(data);
         position
     }
 
     /// So many bytes at a position.
     #[inline]
-    pub fn get(&self, position: u64, length: usize) -> &[u8] {
-        let start = position.saturating_sub(self.base) as usize;
+    pub fn get(&self, position: u32, length: usize) -> &[u8] {
+        let start = position.wrapping_sub(self.base) as usize;
         self.bytes.get(start..start + length).unwrap_or_default()
     }
 
     /// Gives back everything before a position.
     #[inline]
-    pub fn give_back_to(&mut self, position: u64) {
-        self.head = position.saturating_sub(self.base) as usize;
+    pub fn give_back_to(&mut self, position: u32) {
+        self.head = position.wrapping_sub(self.base) as usize;
         if self.head >= self.bytes.len() {
             self.clear();
         }
@@ -57,7 +59,7 @@ impl ByteQueue {
 
     /// Gives back everything.
     pub fn clear(&mut self) {
-        self.base += self.bytes.len() as u64;
+        self.base = self.base.wrapping_add(self.bytes.len() as u32);
         self.head = 0;
         self.bytes.clear();
         if self.bytes.capacity() > WAITING_BYTES_KEPT_MAX {
@@ -69,7 +71,7 @@ impl ByteQueue {
     fn make_room(&mut self, length: usize) {
         if self.head >= self.bytes.len() - self.head {
             self.bytes.drain(..self.head);
-            self.base += self.head as u64;
+            self.base = self.base.wrapping_add(self.head as u32);
             self.head = 0;
         }
         self.bytes.reserve(length.max(BYTES_USUAL - self.bytes.len().min(BYTES_USUAL)));
@@ -87,13 +89,17 @@ mod tests {
         fn what_was_put_in_is_there_until_it_is_given_back(
             lengths in proptest::collection::vec((0usize..700, 0usize..4), 1..200)
         ) {
-            let (mut queue, mut waiting) = (ByteQueue::default(), VecDeque::new());
+            // The positions wrap while they wait.
+            let (mut queue, mut waiting) = (ByteQueue { base: u32::MAX - 5_000, ..ByteQueue::default() }, VecDeque::new());
             for (number, (length, given_back)) in lengths.into_iter().enumerate() {
                 let data = vec![number as u8; length];
-                waiting.push_back((queue.push(&data), data));
+                waiting.push_back((queue.push(&data[..length / 2], &data[length / 2..]), data));
                 for _ in 0..given_back {
                     waiting.pop_front();
-                    queue.give_back_to(waiting.front().map_or(u64::MAX, |(position, _)| *position));
+                    match waiting.front() {
+                        Some((position, _)) => queue.give_back_to(*position),
+                        None => queue.clear(),
+                    }
                 }
                 for (position, data) in &waiting {
                     prop_assert_eq!(queue.get(*position, data.len()), data.as_slice());
@@ -107,14 +113,14 @@ mod tests {
         let mut queue = ByteQueue::default();
         let mut positions = VecDeque::new();
         for _ in 0..10_000 {
-            positions.push_back(queue.push(&[7; 64]));
+            positions.push_back(queue.push(&[7; 4], &[7; 60]));
             if positions.len() > 20 {
                 positions.pop_front();
                 queue.give_back_to(positions[0]);
             }
         }
         assert_eq!(queue.bytes.capacity(), BYTES_USUAL);
-        queue.push(&[7; 2 * WAITING_BYTES_KEPT_MAX]);
+        queue.push(&[], &[7; 2 * WAITING_BYTES_KEPT_MAX]);
         queue.clear();
         assert!(queue.bytes.capacity() <= WAITING_BYTES_KEPT_MAX);
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use netloom_wire::Micros;
 
 use super::{Deliver, Received, Tag};
-use crate::frame::MessageFrame;
+use crate::frame::{FRAME_HEAD_MAX, MessageFrame};
 use crate::limits::ASSEMBLIES_MAX;
 use crate::pool::{BufferPool, Shared};
 use crate::validate::Rejection;
@@ -55,6 +55,11 @@ impl UnreliableSender {
             true => (0, 0),
             false => (self.pending_bytes, usize::from(self.first.is_some()) + self.rest_count as usize),
         }
+    }
+
+    /// Bytes that all parts take in packets at most.
+    pub fn frames_bytes_max(&self) -> usize {
+        self.pending_bytes + (1 + self.rest_count as usize) * FRAME_HEAD_MAX
     }
 
     /// Takes a message. On a sequenced channel it replaces what was not sent; `dropped` is called with its tag.

@@ -206,7 +206,7 @@ impl Connection {
             history.handle_acked(number);
             for carried in carries.iter() {
                 match carried {
-                    Carried::Reliable { channel, id } => outbox.handle_acked(channel, id),
+                    Carried::Reliable { channel, count, id } => outbox.handle_acked(channel, id, count),
                     Carried::Tagged(tag) if verdict == Verdict::Acked => report(outcomes, tag, true),
                     Carried::Tagged(_) => {}
                 }

@@ -7,7 +7,7 @@
 //! another channel out, whatever the sizes. What redundancy repeats is only what is new: a message that is sent
 //! again is on its way twice already.
 
-use crate::channel::{ReliableSender, SendError, Sender, Tag, Undeliverable, check_message};
+use crate::channel::{ReliableFrames, ReliableSender, SendError, Sender, Tag, Undeliverable, check_message};
 use crate::config::{ChannelKind, Config};
 use crate::frame::{ChannelTable, FrameWriter, MessageFrame};
 use crate::pool::BufferPool;
@@ -44,14 +44,7 @@ pub struct Packing<'a, 'b> {
     pub can_wait: bool,
 }
 
-/// Which parts of a reliable channel to pack.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Which {
-    New,
-    Lost,
-}
-
-/// And how many of them.
+/// How many parts of a reliable channel to pack.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Parts {
     One,
@@ -95,7 +88,7 @@ impl Outbox {
                 }
                 let pending = (sender.pending_bytes(), sender.pending_count());
                 check_message(limits, message.len(), pending)?;
-                sender.push(message, whole_max);
+                sender.push((channel, limits.kind), message, whole_max);
                 self.unacked |= 1 << index;
             }
             Sender::Unreliable(sender) => {
@@ -157,11 +150,19 @@ impl Outbox {
             self.fill_unreliable(first, 0, packing, pool);
             return None;
         }
+        let unreliable_waits = self.active & !self.reliable != 0;
+        if self.all_bytes_max() <= packing.writer.room() {
+            // Everything fits, as it does most of the time: nobody's turn has to be kept.
+            self.fill_new(self.reliable, first, 0, Parts::All, packing);
+            if unreliable_waits {
+                self.fill_unreliable(first, 0, packing, pool);
+            }
+            return Some(self.lost_bytes());
+        }
         let for_leader = self.next_unreliable_len(first, packing.table);
         let for_lost = self.lost_bytes().min(packing.writer.room().saturating_sub(for_leader));
         self.fill_new(self.priority, first, for_lost, Parts::All, packing);
         self.fill_new(1 << first, first, for_lost, Parts::One, packing);
-        let unreliable_waits = self.active & !self.reliable != 0;
         let half = packing.writer.room().saturating_sub(for_lost) / 2;
         let for_unreliable = if unreliable_waits { half.max(for_leader) } else { 0 };
         self.fill_new(self.reliable, first, for_lost + for_unreliable, Parts::All, packing);
@@ -177,16 +178,16 @@ impl Outbox {
         let mut packed = 0;
         for index in in_turn(0, self.active & self.reliable) {
             if let Some(Sender::Reliable(sender)) = self.senders.get_mut(index) {
-                packed += fill_reliable(index, sender, (Which::Lost, Parts::All), 0, packing);
+                packed += fill_lost(index, sender, packing);
             }
         }
         packed
     }
 
-    /// A packet with this part arrived.
-    pub fn handle_acked(&mut self, channel: u8, id: u64) {
+    /// A packet with these parts arrived.
+    pub fn handle_acked(&mut self, channel: u8, id: u64, count: u8) {
         if let Some(Sender::Reliable(sender)) = self.senders.get_mut(usize::from(channel)) {
-            sender.handle_acked(id);
+            sender.handle_acked(id, count);
             match sender.pending_count() {
                 0 => self.unacked &= !(1 << channel),
                 _ => self.active |= 1 << channel,
@@ -230,6 +231,16 @@ impl Outbox {
         (self.active, self.unacked) = (0, 0);
     }
 
+    /// Bytes that everything that waits takes in a packet at most, what is lost included.
+    fn all_bytes_max(&self) -> usize {
+        let most = |index| match self.senders.get(index) {
+            Some(Sender::Reliable(sender)) => sender.new_bytes() + sender.lost_bytes(),
+            Some(Sender::Unreliable(sender)) => sender.frames_bytes_max(),
+            None => 0,
+        };
+        in_turn(0, self.active).map(most).sum()
+    }
+
     /// Bytes that what is lost will take, about.
     fn lost_bytes(&self) -> usize {
         let lost = |index| match self.senders.get(index) {
@@ -257,7 +268,7 @@ impl Outbox {
     ) {
         for index in in_turn(first, self.active & channels) {
             if let Some(Sender::Reliable(sender)) = self.senders.get_mut(index) {
-                fill_reliable(index, sender, (Which::New, parts), reserve, packing);
+                fill_new(index, sender, parts, reserve, packing);
             }
         }
     }
@@ -292,6 +303,17 @@ impl Outbox {
 }
 
 impl Packing<'_, '_> {
+    /// Appends frames of a reliable channel if they fit; says whether they did.
+    fn frames(&mut self, index: usize, frames: ReliableFrames<'_>) -> bool {
+        let ReliableFrames { id, count, are_whole, bytes } = frames;
+        let is_packed = self.writer.frames(bytes, count, are_whole);
+        if is_packed {
+            self.can_wait = false;
+            self.sent.carry(Carried::Reliable { channel: index as u8, count: count as u8, id });
+        }
+        is_packed
+    }
+
     /// Appends a frame if it fits and leaves `reserve` bytes; says whether it did.
     fn message(&mut self, frame: &MessageFrame<'_>, reserve: usize) -> bool {
         self.sent.has_room_for_messages() && self.writer.message_within(frame, reserve)
@@ -299,41 +321,53 @@ impl Packing<'_, '_> {
 }
 
 /// The channels of a set, beginning with `first` and going round.
+#[inline]
 fn in_turn(first: usize, set: ChannelSet) -> impl Iterator<Item = usize> {
-    let before = set & ((1 << first) - 1);
-    let mut parts = [set & !before, before];
+    let twice = u32::from(set) | u32::from(set) << ChannelSet::BITS;
+    let mut rest = twice & u32::from(ChannelSet::MAX) << first;
     std::iter::from_fn(move || {
-        let part = parts.iter_mut().find(|part| **part != 0)?;
-        let index = part.trailing_zeros() as usize;
-        *part &= *part - 1;
-        Some(index)
+        let index = (rest != 0).then(|| rest.trailing_zeros() % ChannelSet::BITS);
+        rest &= rest.wrapping_sub(1);
+        index.map(|index| index as usize)
     })
 }
 
-/// Packs parts of one channel until only `reserve` bytes are left; returns how many.
-fn fill_reliable(
+/// Packs new parts of one channel until only `reserve` bytes are left.
+fn fill_new(
     index: usize,
     sender: &mut ReliableSender,
-    (which, parts): (Which, Parts),
+    parts: Parts,
     reserve: usize,
     packing: &mut Packing<'_, '_>,
-) -> u64 {
-    let channel = index as u8;
-    let Some(kind) = packing.table.kind(channel) else { return 0 };
-    let mut packed = 0;
-    while let Some(id) = if which == Which::New { sender.due_new() } else { sender.due_lost() } {
-        let Some((fragment, data)) = sender.part(id) else { break };
-        let frame = MessageFrame { channel, kind, id: id as u16, fragment, data };
-        if !packing.message(&frame, reserve) {
+) {
+    while packing.sent.has_room_for_messages()
+        && let Some(id) = sender.due_new()
+    {
+        let room = packing.writer.room().saturating_sub(reserve);
+        let count_max = if parts == Parts::One { 1 } else { packing.writer.frames_left() };
+        let Some(frames) = sender.new_frames(id, room, count_max) else { break };
+        let count = frames.count;
+        if !packing.frames(index, frames) {
             break;
         }
-        sender.handle_sent(id, packing.number);
-        packing.can_wait = false;
-        packing.sent.carry(Carried::Reliable { channel, id });
-        packed += 1;
+        sender.handle_new_sent(id, count, packing.number);
         if parts == Parts::One {
             break;
         }
+    }
+}
+
+/// Packs parts of one channel that were lost; returns how many.
+fn fill_lost(index: usize, sender: &mut ReliableSender, packing: &mut Packing<'_, '_>) -> u64 {
+    let mut packed = 0;
+    while packing.sent.has_room_for_messages()
+        && let Some(id) = sender.due_lost()
+    {
+        if !sender.frame(id).is_some_and(|frame| packing.frames(index, frame)) {
+            break;
+        }
+        sender.handle_lost_sent(id, packing.number);
+        packed += 1;
     }
     packed
 }

@@ -10,15 +10,12 @@ use super::path::PROOF_BYTES;
 use super::{Connection, Context};
 use crate::config::{Config, Redundancy};
 use crate::crypto::Checksum;
-use crate::frame::FrameWriter;
+use crate::frame::{FRAME_HEAD_MAX, FrameWriter};
 use crate::limits::BLOCK_BYTES_MAX;
 use crate::packet::{self, CRC_BYTES, HEADER_MAX, Header, PacketType, TAG_BYTES};
 use crate::redundancy::Repeats;
 use crate::sent::Outgoing;
 use crate::state::State;
-
-/// The largest frame header: form, id, index, count and length.
-const FRAME_HEADER_MAX: usize = 1 + 2 + 2 + 2 + 3;
 
 /// A path challenge, with header and tag.
 pub(super) const CHALLENGE_BYTES: usize = HEADER_MAX + PROOF_BYTES + TAG_BYTES;
@@ -31,7 +28,7 @@ const GOODBYE_RESEND: Micros = Micros::from_millis(100);
 
 /// The largest message that travels in one packet, whatever else the packet needs.
 pub(crate) const fn whole_message_max(mtu: usize) -> usize {
-    mtu - HEADER_MAX - TAG_BYTES - 1 - FRAME_HEADER_MAX
+    mtu - HEADER_MAX - TAG_BYTES - 1 - FRAME_HEAD_MAX
 }
 
 impl Connection {
@@ -181,14 +178,14 @@ impl Connection {
             }
             false => Repeats::Nothing,
         };
-        let (mut block_len, mut block_messages) = (0, 0);
+        let (mut block_len, mut block_runs) = (0, 0);
         if for_lost.is_some() {
             self.counters.resends += self.outbox.fill_lost(&mut packing);
             let is_protected = has_new || self.history.waiting_since().is_none();
             if is_protected && self.redundancy != Redundancy::Off {
                 let block = packing.writer.block();
                 if block.0 <= BLOCK_BYTES_MAX {
-                    (block_len, block_messages) = block;
+                    (block_len, block_runs) = block;
                 }
             }
         }
@@ -209,7 +206,7 @@ impl Connection {
         let bytes = self.close(number, out, header_len, header_len + payload_len, context.checksum);
         self.last_eliciting = now;
         self.rate.handle_sent(now, bytes + IP_UDP_BYTES);
-        self.sent.handle_sent(now, Outgoing { bytes, elicits_ack: true, reported, block_messages, repeats });
+        self.sent.handle_sent(now, Outgoing { bytes, elicits_ack: true, reported, block_runs, repeats });
         self.window.handle_acknowledged(reported);
         self.count_sent(now, bytes);
         Some(bytes)
@@ -276,5 +273,5 @@ impl Connection {
 
 /// What a datagram with one message of this length costs at least.
 fn datagram_cost(message_bytes: usize) -> usize {
-    message_bytes + FRAME_HEADER_MAX + 1 + HEADER_MAX + TAG_BYTES + IP_UDP_BYTES
+    message_bytes + FRAME_HEAD_MAX + 1 + HEADER_MAX + TAG_BYTES + IP_UDP_BYTES
 }

@@ -72,10 +72,10 @@ fn a_packet_that_nothing_overtakes_is_lost_by_age() {
 fn repeating(repeats: Repeats, count: u64) -> SentPackets {
     let mut sent = SentPackets::default();
     for number in 0..count {
-        sent.carry(Carried::Reliable { channel: 1, id: number });
+        sent.carry(Carried::Reliable { channel: 1, count: 1, id: number });
         sent.carry(Carried::Tagged(1_000 + number));
-        let block_messages = 1;
-        sent.handle_sent(Micros::from_millis(10 * number), Outgoing { block_messages, repeats, ..data() });
+        let block_runs = 1;
+        sent.handle_sent(Micros::from_millis(10 * number), Outgoing { block_runs, repeats, ..data() });
     }
     sent
 }
@@ -103,9 +103,9 @@ fn a_parity_settles_nothing_by_a_packet_that_was_lost_and_forgotten() {
         }
         sent.detect_losses(LOST_KEPT, RTT, LOST_KEPT, |_, _, _| ());
         assert_eq!(sent.first, 1);
-        let block_messages = 1;
+        let block_runs = 1;
         let repeats = Repeats::parity_of_two_before();
-        sent.handle_sent(LOST_KEPT, Outgoing { block_messages, repeats, ..data() });
+        sent.handle_sent(LOST_KEPT, Outgoing { block_runs, repeats, ..data() });
         ack(&mut sent, 2, 0)
     };
     assert_eq!(settled(false), [(1, Verdict::Repeated)]);
