@@ -21,13 +21,15 @@ pub const CORE_PACKAGES: [&str; 4] = ["netloom-wire", "netloom-proto", "netloom-
 /// Packages that may have features: one per optional transport or engine, so that combinations do not multiply.
 const PACKAGES_WITH_FEATURES: [&str; 2] = ["netloom", "netloom-cli"];
 
-/// Packages that may contain `unsafe`: batched UDP system calls, the C interface, the counting allocator.
-const PACKAGES_WITH_UNSAFE: [&str; 3] = ["netloom-transport", "netloom-c", "netloom-count"];
+/// Packages that may contain `unsafe`: batched UDP system calls, the C interface, the counting allocator, the
+/// choice of vectors.
+const PACKAGES_WITH_UNSAFE: [&str; 4] = ["netloom-transport", "netloom-c", "netloom-count", "netloom-simd"];
 
 /// The whole stack from the bottom up, for the packages that may use all of it up to some height.
-const STACK: [&str; 16] = [
+const STACK: [&str; 17] = [
     "netloom-count",
     "netloom-derive",
+    "netloom-simd",
     "netloom-wire",
     "netloom-proto",
     "netloom-replica",
@@ -78,13 +80,14 @@ const fn edge(package: &'static str, ours: Ours) -> Rule {
 const RULES: &[Rule] = &[
     core("netloom-wire", &[], &["thiserror"]),
     core("netloom-proto", &["netloom-wire"], &["crc32c", "ring", "thiserror", "x25519-dalek"]),
-    core("netloom-replica", &["netloom-wire"], &["glam", "thiserror"]),
+    core("netloom-replica", &["netloom-simd", "netloom-wire"], &["glam", "thiserror"]),
     core(
         "netloom-session",
         &["netloom-derive", "netloom-wire", "netloom-proto", "netloom-replica"],
         &["lz4_flex", "rmp", "rmp-serde", "serde", "thiserror", "tracing"],
     ),
     core("netloom-count", &[], &[]),
+    core("netloom-simd", &[], &[]),
     core("netloom-derive", &[], &["proc-macro2", "quote", "syn"]),
     edge("netloom-scene", Ours::Only(&["netloom-wire", "netloom-replica"])),
     edge("netloom-transport", Ours::Only(&["netloom-wire"])),

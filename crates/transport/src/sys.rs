@@ -125,6 +125,22 @@ impl Descriptor {
     }
 }
 
+/// Has datagrams travel whole or not at all, whatever the system has heard of the path: anybody can forge such news. Asking is
+/// enough: a system that refuses sends as it always did.
+pub(crate) fn send_whole(socket: &impl AsRawFd) {
+    let whole: libc::c_int = libc::IP_PMTUDISC_PROBE;
+    // SAFETY: the option is read from an integer that outlives the call, and its size is told.
+    unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_MTU_DISCOVER,
+            ptr::from_ref(&whole).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        );
+    }
+}
+
 /// Sends datagrams, each to the address that `address_of` gives, or to the connected peer if that is `None`. Returns how
 /// many were sent; an error concerns the first.
 pub(crate) fn send(

@@ -13,6 +13,7 @@
 //!
 //! An object that has anything unusual about it is encoded alone; the bits are the same.
 
+use netloom_simd::{Work, widest};
 use netloom_wire::quantize::WordRange;
 
 use super::arc::{self, Arc, Unit};
@@ -82,12 +83,8 @@ impl Pair {
                 batch.load(count, layout, &update, alone);
                 count += 1;
             }
-            batch.compute_positions(line, layout.range);
-            batch.predict_rotations(line);
-            batch.compute_rotations();
-            for (lane, code) in chunk.iter_mut().enumerate().take(count) {
-                *code = batch.code(lane, codes).unwrap_or(0);
-            }
+            let out = chunk.get_mut(..count).unwrap_or_default();
+            widest(Encoding { batch: &mut batch, line, range: layout.range, codes, out });
             done += count;
             if count < LANES {
                 break;
@@ -147,6 +144,30 @@ struct Batch {
     symbol: Column,
 }
 
+/// Makes the codes of the objects of a batch; zero of one that must be encoded alone.
+struct Encoding<'a> {
+    batch: &'a mut Batch,
+    line: &'a Line,
+    range: WordRange,
+    codes: &'a Codes,
+    out: &'a mut [u64],
+}
+
+impl Work for Encoding<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Encoding { batch, line, range, codes, out } = self;
+        batch.compute_positions(line, range);
+        batch.predict_rotations(line);
+        batch.compute_rotations();
+        for (lane, code) in out.iter_mut().enumerate() {
+            *code = batch.code(lane, codes).unwrap_or(0);
+        }
+    }
+}
+
 /// Four words of each object now, in the newer and in the older baseline.
 type Rows = [[[i32; 4]; LANES]; 3];
 
@@ -162,7 +183,7 @@ impl Batch {
     }
 
     /// How positions are said.
-    #[inline(never)]
+    #[inline(always)]
     fn compute_positions(&mut self, line: &Line, range: WordRange) {
         let line = *line;
         let bits_max = chain::BITS_MAX.min(range.bit_width().saturating_sub(3));
@@ -187,7 +208,7 @@ impl Batch {
     }
 
     /// What rotations are predicted to be. In several short loops: a long one would wait for its roots and quotients.
-    #[inline(never)]
+    #[inline(always)]
     fn predict_rotations(&mut self, line: &Line) {
         let (line, unit) = (*line, Unit::TEN);
         for lane in 0..LANES {
@@ -216,7 +237,7 @@ impl Batch {
     }
 
     /// How rotations are said.
-    #[inline(never)]
+    #[inline(always)]
     fn compute_rotations(&mut self) {
         let unit = Unit::TEN;
         for lane in 0..LANES {

@@ -23,6 +23,11 @@ const RECEIVE_FORGOTTEN: usize = 8;
 #[cfg(target_os = "linux")]
 const RECEIVE_IDLE: usize = 4;
 
+/// The longest payload that every path carries whole: the least that IPv6 asks of a link, without headers. Whoever sends longer
+/// ones relies on fragments.
+#[cfg(target_os = "linux")]
+const WHOLE_BYTES_MAX: usize = 1_280 - 48;
+
 #[derive(Debug)]
 pub(super) struct Socket {
     socket: mio::net::UdpSocket,
@@ -58,6 +63,12 @@ impl Socket {
         // Some systems refuse what is too much instead of granting less; the default is better than no socket.
         let _ = socket.set_recv_buffer_size(config.receive_buffer_bytes);
         let _ = socket.set_send_buffer_size(config.send_buffer_bytes);
+        // Numbers that tell the fragments of one datagram from those of another are a twentieth of what sending costs (16 datagrams
+        // on loopback: 47.4 µs with, 44.1 without), and fragments are what firewalls drop and strangers forge.
+        #[cfg(target_os = "linux")]
+        if config.mtu_bytes <= WHOLE_BYTES_MAX {
+            crate::sys::send_whole(&socket);
+        }
         socket.set_nonblocking(true)?;
         socket.bind(&SockAddr::from(address))?;
         // Linux reports twice what it granted, because its own bookkeeping takes the other half.
