@@ -416,7 +416,7 @@ impl World {
 
     /// The words of the object in a slot now, and those that were in force at two ticks, the newer one first; `None` as for
     /// [`Object::words_at`]. Whether it jumped since the newer one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn past_at(&self, slot: usize, ticks: [Tick; 2]) -> Option<([&[i32]; 3], bool)> {
         let jumped = self.settings[slot].jumped.is_some_and(|jumped| jumped.is_newer_than(ticks[0]));
         self.histories.versions(slot, ticks).map(|words| (words, jumped))

@@ -133,8 +133,8 @@ impl Known<'_> {
             older: older.words,
             jumped: jump_age.is_some(),
         };
-        let mut one_of_many = [0];
-        assert_eq!(pair.encode_many(class, visible, [many], codes(), &mut one_of_many), 1);
+        let (mut batch, mut one_of_many) = (many::Batch::default(), [0]);
+        assert_eq!(pair.encode_many(class, visible, [many], codes(), &mut batch, &mut one_of_many), 1);
         assert!(one_of_many == [0] || small == Some(SmallCode(one_of_many[0])), "as it is encoded alone");
     }
 }

@@ -53,7 +53,7 @@ impl Pair {
     }
 
     /// [`Pair::encode_small`] for many objects: the bits of each, as [`SmallCode`] holds them. Those of an object with
-    /// anything unusual are zero: it is to be encoded alone. Ends with the shorter of `updates` and `out`, and returns
+    /// anything unusual are zero: it is to be encoded alone. What is in `batch` does not matter. Ends with the shorter of `updates` and `out`, and returns
     /// how many there were.
     ///
     /// # Panics
@@ -64,6 +64,7 @@ impl Pair {
         visible: u64,
         updates: impl IntoIterator<Item = Update<'a>>,
         codes: &Codes,
+        batch: &mut Batch,
         out: &mut [u64],
     ) -> usize {
         let mut updates = updates.into_iter();
@@ -71,7 +72,6 @@ impl Pair {
         let Some((line, layout)) = self.line.as_ref().zip(Layout::of(&shape)) else {
             return out.iter_mut().zip(updates).map(|(code, _)| *code = 0).count();
         };
-        let mut batch = Batch::default();
         let mut done = 0;
         for chunk in out.chunks_mut(LANES) {
             let mut count = 0;
@@ -84,7 +84,7 @@ impl Pair {
                 count += 1;
             }
             let out = chunk.get_mut(..count).unwrap_or_default();
-            widest(Encoding { batch: &mut batch, line, range: layout.range, codes, out });
+            widest(Encoding { batch, line, range: layout.range, codes, out });
             done += count;
             if count < LANES {
                 break;
@@ -111,9 +111,10 @@ impl Layout {
     }
 }
 
-/// The words of sixteen objects; and what becomes of each.
-#[derive(Default)]
-struct Batch {
+/// The words of sixteen objects; and what becomes of each. Memory to encode in: nothing of it outlasts a call, and whoever
+/// encodes often keeps it, because it is large.
+#[derive(Debug, Default)]
+pub struct Batch {
     positions: Rows,
     rotations: Rows,
     /// Not zero if the object is to be encoded alone.
@@ -211,8 +212,14 @@ impl Batch {
     #[inline(always)]
     fn predict_rotations(&mut self, line: &Line) {
         let (line, unit) = (*line, Unit::TEN);
+        let mut columns = [[[0; LANES]; 4]; 3];
+        for (columns, rows) in columns.iter_mut().zip(&self.rotations) {
+            for (lane, row) in rows.iter().enumerate() {
+                put(columns, lane, *row);
+            }
+        }
         for lane in 0..LANES {
-            let [current, newer, older] = self.rotations.each_ref().map(|rows| rows[lane]);
+            let [current, newer, older] = columns.each_ref().map(|columns| at(columns, lane));
             let (whole_newer, newer_rest) = arc::whole::<f32>(newer, &unit);
             let (whole_older, older_rest) = arc::whole::<f32>(older, &unit);
             put(&mut self.whole_newer, lane, whole_newer);

@@ -18,7 +18,7 @@ use netloom_wire::{BitWriter, Tick};
 use super::wanted::{Index, Key, ROWS_USUAL, Wanted};
 use crate::arena::{Arena, ArenaRange, PIECE_ALIGN};
 use crate::bits::{Bits, ones};
-use crate::codec::{self, Baseline, Blobs, Codes, Pair, SmallCode, Update};
+use crate::codec::{self, Baseline, Batch, Blobs, Codes, Pair, SmallCode, Update};
 use crate::snapshot::Ages;
 use crate::world::{Object, World};
 
@@ -76,6 +76,8 @@ pub(super) struct Encoder {
     /// Where the long codes are, and their bits.
     long: Vec<(ArenaRange, u32)>,
     scratch: Vec<u8>,
+    /// Several kilobytes, not to be cleared for every few objects.
+    batch: Box<Batch>,
     encodes: u64,
 }
 
@@ -88,7 +90,7 @@ pub(super) struct Present<'a> {
 }
 
 /// Objects that are encoded side by side: a place each in a word of bits.
-const BATCH: usize = 64;
+const BATCH_OBJECTS: usize = 64;
 
 /// As many of one kind are worth encoding side by side.
 const BESIDE_MIN: u32 = 6;
@@ -149,7 +151,7 @@ impl Encoder {
         let arena = Arena::new(arena_bytes);
         // As many as the arena can hold: which ticks have the most long codes is nobody's to know.
         let long = Vec::with_capacity(arena.capacity() / PIECE_ALIGN);
-        Encoder { number, arena, long, scratch: vec![0; CODE_BYTES_MAX], encodes: 0 }
+        Encoder { number, arena, long, scratch: vec![0; CODE_BYTES_MAX], batch: Box::default(), encodes: 0 }
     }
 
     /// A new tick.
@@ -168,7 +170,7 @@ impl Encoder {
         &self.arena
     }
 
-    /// Makes the codes of some objects, at most [`BATCH`], into their places.
+    /// Makes the codes of some objects, at most [`BATCH_OBJECTS`], into their places.
     fn encode_batch(&mut self, key: Key, objects: &[u32], present: Present<'_>, codes: &mut [u64]) {
         let (pair, ticks) = (key.pair(), key.ticks(present.tick));
         let kind_of = |at: usize| present.world.kind_at(objects[at] as usize);
@@ -200,8 +202,8 @@ impl Encoder {
                 kept |= 1 << at;
                 Some(update)
             });
-            let mut made = [0; BATCH];
-            pair.encode_many(class, visible, updates, present.codes, &mut made);
+            let mut made = [0; BATCH_OBJECTS];
+            pair.encode_many(class, visible, updates, present.codes, &mut self.batch, &mut made);
             for (at, code) in ones(kept).zip(made) {
                 let object = objects[at] as usize;
                 codes[object] = match code {
@@ -322,7 +324,7 @@ impl Row {
 
     /// Makes the codes that are wanted and not made yet.
     pub fn encode(&mut self, encoder: &mut Encoder, present: Present<'_>) {
-        let mut objects = [0; BATCH];
+        let mut objects = [0; BATCH_OBJECTS];
         let mut count = 0;
         for at in 0..self.wanted.words().len() {
             let missing = self.wanted.word(at) & !self.done.word(at);
@@ -332,7 +334,7 @@ impl Row {
             for bit in ones(missing) {
                 objects[count] = (at * 64 + bit) as u32;
                 count += 1;
-                if count == BATCH {
+                if count == BATCH_OBJECTS {
                     encoder.encode_batch(self.key, &objects, present, &mut self.codes);
                     count = 0;
                 }

@@ -251,7 +251,7 @@ impl Histories {
     }
 
     /// The words of the newest version, and those in force at two ticks; `None` as for [`History::row_at`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn versions(&self, slot: usize, ticks: [Tick; 2]) -> Option<[&[i32]; 3]> {
         let place = self.places[slot];
         let [newer, older] = ticks.map(|tick| place.latest.0.wrapping_sub(tick.0));

@@ -58,7 +58,7 @@ proptest! {
             Update { current, newer, older, jumped: jump_age.is_some() }
         });
         let mut out = vec![u64::MAX; room];
-        let done = pair.encode_many(&class, 0b111, updates.clone(), &codes, &mut out);
+        let done = pair.encode_many(&class, 0b111, updates.clone(), &codes, &mut Batch::default(), &mut out);
         prop_assert_eq!(done, room.min(objects.len()));
         for (&code, ([current, newer, older], jump_age)) in out.iter().zip(&objects) {
             let alone = pair.encode_small(&class, 0b111, current, newer, Some(older), *jump_age, &codes);
@@ -77,7 +77,10 @@ fn what_moves_usually_is_encoded_with_the_others() {
     let updates = [Update { current: &current, newer: &newer, older: &older, jumped: false }; 40];
     let mut out = [0; 40];
     let pair = Pair::new(4, Some(8));
-    assert_eq!(pair.encode_many(&class, 0b111, updates, &Codes::generic(), &mut out), 40);
+    assert_eq!(
+        pair.encode_many(&class, 0b111, updates, &Codes::generic(), &mut Batch::default(), &mut out),
+        40
+    );
     assert!(out.iter().all(|&code| code != 0 && code == out[0]));
 }
 
@@ -94,7 +97,7 @@ fn what_has_no_columns_is_left_to_be_encoded_alone() {
     ];
     for (class, visible, pair) in cases {
         let mut out = [7; 5];
-        assert_eq!(pair.encode_many(&class, visible, updates, &codes, &mut out), 3);
+        assert_eq!(pair.encode_many(&class, visible, updates, &codes, &mut Batch::default(), &mut out), 3);
         assert_eq!(out, [0, 0, 0, 7, 7]);
     }
 }
@@ -111,7 +114,7 @@ fn a_rotation_with_all_signs_changed_is_another_one() {
         let update = Update { current: &current, newer: &newer, older: &older, jumped: false };
         let visible = class.visible(netloom_wire::schema::Audience::Public);
         let mut many = [0];
-        assert_eq!(pair.encode_many(&class, visible, [update], &codes, &mut many), 1);
+        assert_eq!(pair.encode_many(&class, visible, [update], &codes, &mut Batch::default(), &mut many), 1);
         let alone = pair.encode_small(&class, visible, &current, &newer, Some(&older), None, &codes);
         assert_eq!(alone.map(|code| code.0), Some(many[0]));
         let bytes = SmallCode(many[0]).bits().to_le_bytes();
