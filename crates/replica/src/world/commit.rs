@@ -11,6 +11,9 @@ use super::value::load_triple;
 use super::{Changes, ObjectIndex, WorldError, flag};
 use crate::pose::Pose;
 
+/// What was written to, and nothing else happened to it.
+const WRITTEN: u8 = flag::LIVE | flag::TOUCHED;
+
 impl super::World {
     /// Stores a version under `tick` of every object that differs from its newest version, was spawned, was
     /// [touched](super::World::touch), or has another frame. Ticks must go forward.
@@ -32,7 +35,11 @@ impl super::World {
         let mut touched = std::mem::take(&mut self.touched);
         touched.sort_unstable();
         for &slot in &touched {
-            self.commit_slot(slot as usize, tick);
+            let slot = slot as usize;
+            match self.flags[slot] == WRITTEN && self.family.is_alone(slot) {
+                true => self.commit_written(slot, tick),
+                false => self.commit_slot(slot, tick),
+            }
         }
         touched.clear();
         self.touched = touched;
@@ -128,6 +135,19 @@ impl super::World {
         &self.live
     }
 
+    /// As [`commit_slot`](Self::commit_slot), for an object that was only written to and belongs to no family: nearly all that
+    /// moves, so that nothing is asked here that is known.
+    #[inline(always)]
+    fn commit_written(&mut self, slot: usize, tick: Tick) {
+        self.flags[slot] = flag::LIVE;
+        if !self.histories.advance(slot, tick) {
+            return;
+        }
+        let before = std::mem::replace(&mut self.versions[slot], tick);
+        self.changes.changed.push(self.index_of(slot));
+        self.arrive(slot, self.transforms[slot].position, tick.0.wrapping_sub(before.0));
+    }
+
     fn commit_slot(&mut self, slot: usize, tick: Tick) {
         let flags = self.flags[slot];
         if flags & flag::LIVE == 0 {
@@ -184,6 +204,12 @@ impl super::World {
             None => self.transforms[slot].position,
             Some(_) => self.world_place(slot).position,
         };
+        self.arrive(slot, position, elapsed_ticks);
+    }
+
+    /// An object is at a place of the world, so many ticks after it was where it is known to be.
+    #[inline(always)]
+    fn arrive(&mut self, slot: usize, position: [f64; 3], elapsed_ticks: u32) {
         let position = to_singles(position);
         let before = self.positions[slot];
         if let Some(part) = self.shape_of(slot).velocity {

@@ -41,6 +41,13 @@ impl Family {
         somebody(self.links[slot].parent)
     }
 
+    /// Whether it is attached to nothing, and nothing to it.
+    #[inline]
+    pub fn is_alone(&self, slot: usize) -> bool {
+        let Links { parent, first_child, .. } = self.links[slot];
+        parent == NOBODY && first_child == NOBODY
+    }
+
     /// Everything that is attached to something, by slot.
     pub fn attached(&self) -> &Bits {
         &self.attached

@@ -219,6 +219,26 @@ impl Histories {
         place.len == 0 || self.words[place.newest_row()] != self.words[place.row(VERSIONS_KEPT)]
     }
 
+    /// The draft becomes the newest version if it says something else; whether it does. Its words mean what they meant before.
+    #[inline(always)]
+    pub(super) fn advance(&mut self, slot: usize, tick: Tick) -> bool {
+        let place = &mut self.places[slot];
+        let [draft, newest] = [place.row(VERSIONS_KEPT), place.newest_row()];
+        let differs = place.len == 0 || self.words[newest] != self.words[draft.clone()];
+        if !differs || place.len == 0 || tick != place.latest.next() {
+            if differs {
+                self.store(slot, tick, false);
+            }
+            return differs;
+        }
+        place.newest = row_before(place.newest.into(), VERSIONS_KEPT - 1) as u8;
+        place.streak = (place.streak + 1).min(STREAK_MAX);
+        place.latest = tick;
+        place.len = (place.len + 1).min(VERSIONS_KEPT as u8);
+        self.words.copy_within(draft, place.newest_row().start);
+        true
+    }
+
     /// The draft becomes the newest version. If the words have another meaning than before, the older ones go.
     pub(super) fn store(&mut self, slot: usize, tick: Tick, reframed: bool) {
         let is_first = reframed || self.places[slot].len == 0;
