@@ -215,7 +215,8 @@ impl Default for Config {
 pub struct ListenConfig {
     /// Peers at once, connecting ones included.
     pub peers_max: usize,
-    /// Peers that proved their address but have not confirmed their keys yet.
+    /// Peers that proved their address but have not confirmed their keys yet. Others wait: their requests are dropped, and they
+    /// ask again.
     pub peers_connecting_max: usize,
     /// Connect requests answered per second and address (IPv6: per /64) before proof of address.
     pub unproven_per_address_per_second: u32,

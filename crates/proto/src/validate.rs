@@ -42,7 +42,7 @@ pub enum Rejection {
     TooOld,
     /// The CRC32C or the authentication tag does not match.
     Integrity,
-    /// Too many requests from this address, or altogether.
+    /// Too many requests from this address, or altogether, or too many who are connecting.
     RateLimited,
     /// The cookie is forged, too old or from elsewhere.
     BadCookie,

@@ -8,7 +8,7 @@ use netloom_proto::crypto::Checksum;
 use netloom_proto::handshake::{Claims, WIRE_VERSION, parse_connect, write_connect};
 use netloom_proto::packet::PacketType;
 use netloom_proto::{
-    Config, DisconnectReason, ListenConfig, RejectReason, Rejection, ResumeToken, Security, State,
+    Config, DisconnectReason, ListenConfig, PeerId, RejectReason, Rejection, ResumeToken, Security, State,
 };
 
 const PROTOCOL: u64 = 0x6e65_746c_6f6f_6d00;
@@ -92,6 +92,33 @@ fn a_full_server_says_so() {
     assert_eq!(world.server().endpoint.peer_count(), 1);
     let told: Vec<_> = world.server().endpoint.refusals().filter(|(_, count)| *count > 0).collect();
     assert_eq!(told, [(RejectReason::Full, 1)]);
+}
+
+#[test]
+fn whoever_comes_while_many_are_connecting_waits_for_a_moment_and_gets_in() {
+    const CONNECTING_MAX: usize = 3;
+    for config in [sealed(), plain()] {
+        let listen = ListenConfig { peers_connecting_max: CONNECTING_MAX, ..ListenConfig::default() };
+        let mut world = World::with_listen(config.clone(), listen, config.clone());
+        // At 20 ms each way, four Responses come together at 60 ms and confirmations at 100 ms; in between comes a Connect.
+        let arrivals = [0, 0, 0, 0, 55].map(ms);
+        let mut clients = vec![];
+        for (number, arrival) in arrivals.into_iter().enumerate() {
+            world.run_for(arrival - world.now);
+            let client = world.add(&format!("10.0.2.{number}:50000"), config.clone(), None);
+            world.start_connecting(client, None);
+            clients.push(client);
+        }
+        world.run_until(secs(2), |world| {
+            let server = &world.nodes[SERVER];
+            let is_connecting = |peer: &PeerId| server.state(*peer) == State::Connecting;
+            assert!(server.endpoint.peers().filter(is_connecting).count() <= CONNECTING_MAX);
+            clients.iter().all(|&client| world.nodes[client].connects() == 1)
+        });
+        assert_eq!(world.server().endpoint.peer_count(), arrivals.len());
+        assert_eq!(world.server().endpoint.refusals().map(|(_, count)| count).sum::<u64>(), 0);
+        assert_eq!(world.server().rejected(Rejection::RateLimited), 2, "a Response and a Connect");
+    }
 }
 
 #[test]

@@ -63,10 +63,16 @@ impl Endpoint {
         }
     }
 
+    /// Whether every seat is taken.
     pub(super) fn is_full(&self) -> bool {
-        self.listener.as_ref().is_some_and(|listener| {
-            self.live >= listener.config.peers_max || self.accepting >= listener.config.peers_connecting_max
-        })
+        self.listener.as_ref().is_some_and(|listener| self.live >= listener.config.peers_max)
+    }
+
+    /// Whether as many are connecting as may at once. That is over in a moment, so whoever comes meanwhile is not refused, which
+    /// would end its attempt, but not heard: it asks again.
+    pub(super) fn is_crowded(&self) -> bool {
+        let limit = self.listener.as_ref().map(|listener| listener.config.peers_connecting_max);
+        limit.is_some_and(|limit| self.accepting >= limit)
     }
 
     pub(super) fn reply(&mut self, reply: Reply) -> Result<(), Rejection> {

@@ -29,10 +29,9 @@ impl Endpoint {
     }
 
     fn handle_connect(&mut self, now: Micros, from: SocketAddr, datagram: &[u8]) -> Result<(), Rejection> {
-        let accepting = self.accepting;
-        let listener = self.listener.as_mut().ok_or(Rejection::NotListening)?;
         // Whether a seat is free is decided later: a proven client may have one already, to resume or to replace.
-        let is_crowded = accepting >= listener.config.peers_connecting_max;
+        let is_crowded = self.is_crowded();
+        let listener = self.listener.as_mut().ok_or(Rejection::NotListening)?;
         let reply = listener.handle_connect(now, from, datagram, is_crowded, &self.config)?;
         self.reply(reply)
     }
@@ -91,6 +90,9 @@ impl Endpoint {
             .any(|&index| self.slots[usize::from(index)].is_live);
         if self.is_full() && !frees_a_seat {
             return self.reply(Reply::reject(from, &claims, RejectReason::Full, 0, &self.config));
+        }
+        if self.is_crowded() && !frees_a_seat {
+            return Err(Rejection::RateLimited);
         }
         if let (Some(listener), Some(token)) = (&mut self.listener, &applicant.resume) {
             listener.seats.handle_used(token, now + listener.config.resume_window);

@@ -102,7 +102,7 @@ impl Listener {
         }
         let sealed = match check_claims(&claims, config) {
             Err((reason, detail)) => return Ok(Reply::reject(from, &claims, reason, detail, config)),
-            Ok(_) if is_crowded => return Ok(Reply::reject(from, &claims, RejectReason::Full, 0, config)),
+            Ok(_) if is_crowded => return Err(Rejection::RateLimited),
             Ok(sealed) => sealed,
         };
         let (cookie, public) = self.jar.issue(now, from, &claims);
