@@ -61,10 +61,13 @@ def measure(contender, workload, is_isolated):
     except subprocess.TimeoutExpired:
         return {"failed": f"no result after {TIMEOUT_SECONDS} s"}
     lines = [line for line in ended.stdout.splitlines() if line.startswith("{")]
+    last = (ended.stderr.strip().splitlines() or ["nothing"])[-1]
     if not lines:
-        last = (ended.stderr.strip().splitlines() or ["nothing"])[-1]
         return {"failed": f"ended with {ended.returncode} and said: {last}"}
-    return json.loads(lines[-1])
+    result = json.loads(lines[-1])
+    if "failed" in result:
+        result["failed"] += f"; the last that was said: {last}"
+    return result
 
 
 def scenes(progress):

@@ -30,7 +30,7 @@ pub fn run<C: Clients>(options: &Options, make: impl FnOnce(&Options) -> C) {
     let mut clients = make(options);
     let words = words_of_the_server();
     let interval = if options.workload == Workload::Latency { LATENCY_POLL } else { TICK };
-    let mut pace = Pace::new(interval);
+    let mut pace = Pace::of_clients(interval);
     let mut polls = 0;
     let mut start = Moment::now(&clients, polls);
     let mut stop = start;

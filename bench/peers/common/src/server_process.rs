@@ -131,7 +131,7 @@ impl<S: Server> Stage<S> {
             ticks_per_period: if is_world { options.ticks_per_send() } else { 1 },
             next_message: 0,
             reliable: vec![[0; RELIABLE_BYTES]; options.reliable_per_tick],
-            pace: Pace::new(TICK),
+            pace: Pace::of_server(TICK),
         }
     }
 
