@@ -119,7 +119,7 @@ pub struct Batch {
     rotations: Rows,
     /// Not zero if the object is to be encoded alone.
     alone: Column,
-    /// What is said of positions: one of [`Place`], the places of the codes of three numbers, and their folds.
+    /// What is said of positions: one of [`Place`], the places of the codes of three numbers, and what follows them.
     place: Column,
     moved: Column,
     position: [Column; 6],
@@ -194,7 +194,7 @@ impl Batch {
             let rise = position::subtract(newer, older);
             let ahead = position::Ahead::new(rise.map(|rise| line.step(rise)));
             let said = position::Said::new([x, y, z], newer, &ahead);
-            let chain::Packed { codes: [a, b, c], folds: [d, e, f] } =
+            let chain::Packed { codes: [a, b, c], tails: [d, e, f] } =
                 chain::Packed::new(said.expected, said.differences);
             put(&mut self.position, lane, [a, b, c, d, e, f]);
             self.place[lane] = said.place;
@@ -268,7 +268,7 @@ impl Batch {
             let [line, newer] = [Kind::Line, Kind::Newer].map(|kind| Expected::new(kind, self.size[lane]));
             let expected = Expected::select(is_arc, line, newer);
             let said = rotation::Said { turn, dropped: self.dropped[lane], differences, expected };
-            let chain::Packed { codes: [a, b, c], folds: [d, e, f] } =
+            let chain::Packed { codes: [a, b, c], tails: [d, e, f] } =
                 chain::Packed::new(expected, differences);
             put(&mut self.rotation, lane, [said.dropped_if_named(), said.naming_bits(), a, b, c, d, e, f]);
             let is_far = said.has_differences() & rotation::is_far(chain::spread(differences), Grain::Ten);
@@ -291,12 +291,12 @@ impl Batch {
         if place >= Place::FromNewer as i32 {
             let [a, b, c, d, e, f] = at(&self.position, lane);
             let first = if is_usual { codes.head() } else { codes.place() };
-            chain::Packed { codes: [a, b, c], folds: [d, e, f] }.write(first, codes.place(), &mut run);
+            chain::Packed { codes: [a, b, c], tails: [d, e, f] }.write(first, codes.place(), &mut run);
         }
         if turn >= Turn::FromNewer as i32 {
             let [dropped, dropped_bits, a, b, c, d, e, f] = at(&self.rotation, lane);
             run.put(dropped as u64, dropped_bits as u32);
-            chain::Packed { codes: [a, b, c], folds: [d, e, f] }.write(codes.lead(), codes.rest(), &mut run);
+            chain::Packed { codes: [a, b, c], tails: [d, e, f] }.write(codes.lead(), codes.rest(), &mut run);
         }
         (run.length <= SmallCode::BITS_MAX).then_some(run.bits | u64::from(run.length) << SmallCode::BITS_MAX)
     }

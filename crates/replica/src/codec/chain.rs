@@ -183,32 +183,42 @@ pub(super) fn bits_of_small(magnitude: i32) -> i32 {
     (odd.to_bits() >> 23) as i32 - 127
 }
 
-/// Three numbers on their way to be written: the place of the code of each, and its fold, of which the low bits follow.
-/// In words of 32 bits and without branches, because many are packed at once.
+/// Three numbers on their way to be written: the place of the code of each, and what follows the code: its bits, and how many
+/// there are above [`TAIL_BITS`]. In words of 32 bits and without branches, because many are packed at once.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Packed {
     pub codes: [i32; 3],
-    pub folds: [i32; 3],
+    pub tails: [i32; 3],
 }
+
+/// What the bits after a code have room in.
+const TAIL_BITS: u32 = 24;
+
+const _: () = assert!(BITS_MAX <= TAIL_BITS);
 
 impl Packed {
     /// Packs numbers of at most [`BITS_MAX`] bits. Of others the result means nothing.
     #[inline(always)]
     pub fn new(expected: Expected, numbers: [i32; 3]) -> Packed {
-        let tables = expected.tables(numbers);
+        let (tables, symbols) = (expected.tables(numbers), numbers.map(symbol));
+        let tail = |place: usize| {
+            let count = low_bits(symbols[place] as usize) as i32;
+            folded(numbers[place]) & ((1 << (count & 31)) - 1) | count << TAIL_BITS
+        };
         Packed {
-            codes: core::array::from_fn(|place| tables[place] + symbol(numbers[place])),
-            folds: numbers.map(folded),
+            codes: core::array::from_fn(|place| tables[place] + symbols[place]),
+            tails: core::array::from_fn(tail),
         }
     }
 
     /// Writes the first number with the codes of `first`, the others with those of `next`.
     #[inline(always)]
     pub fn write(&self, first: &Numbers, next: &Numbers, run: &mut impl Run) {
-        for (place, (&code, &fold)) in self.codes.iter().zip(&self.folds).enumerate() {
-            run.put_code(if place == 0 { first } else { next }.code_at(code));
-            let count = low_bits(code as usize & (CHAIN_STRIDE - 1));
-            run.put(fold as u64 & ((1 << count) - 1), count);
+        for (place, (&code, &tail)) in self.codes.iter().zip(&self.tails).enumerate() {
+            let code = if place == 0 { first } else { next }.code_at(code);
+            let (low, count) = (tail & ((1 << TAIL_BITS) - 1), tail as u32 >> TAIL_BITS);
+            // Together: whatever is put waits for the length of what was put before.
+            run.put(u64::from(code.bits) | (low as u64) << code.length, u32::from(code.length) + count);
         }
     }
 }
