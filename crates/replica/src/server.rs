@@ -308,14 +308,14 @@ impl ReplicaServer {
         changed_words.extend(words.filter(|(_, word)| **word != 0).map(|(at, _)| at));
         let mut words = world.live().iter().zip(changed.words());
         *all_changed = words.all(|(live, changed)| live & !changed == 0);
-        for &index in world.changed().iter().chain(world.retuned()) {
-            // Of an object that is gone this means nothing.
-            let slot = index.slot();
+        // Of an object that is gone both mean nothing.
+        for slot in world.changed().iter().chain(world.retuned()).map(|index| index.slot()) {
             let (priority, speed) = (world.priorities()[slot], world.speeds()[slot]);
-            choosing.standings[slot] = Standing {
-                importance: choosing.weights.importance(priority, speed, world.kind_weights()[slot]),
-                closeness: choosing.weights.closeness(world.relevance_radii()[slot]),
-            };
+            choosing.standings[slot].importance =
+                choosing.weights.importance(priority, speed, world.kind_weights()[slot]);
+        }
+        for slot in world.spawned().iter().chain(world.retuned()).map(|index| index.slot()) {
+            choosing.standings[slot].closeness = choosing.weights.closeness(world.relevance_radii()[slot]);
         }
     }
 

@@ -6,14 +6,14 @@
 //! ```
 //!
 //! What is measured is CPU time, in the kernel included. The server's thread is timed around `write` and around `tick`; what
-//! it spends between, moving the walkers and keeping time, is the harness's own. All other threads of the process are the
+//! it spends between, moving the walkers and keeping time, is the harness's own, and so is reading the clock. All other threads of the process are the
 //! library's, whenever they run. So
 //!
 //! ```text
 //!   all threads = CPU of the process − CPU of the server's thread outside of write and tick − write
 //! ```
 
-use crate::clock::{process_cpu_ns, thread_cpu_ns};
+use crate::clock::{Stopwatch, process_cpu_ns, thread_cpu_ns};
 use crate::contender::reliable_message;
 use crate::pace::Pace;
 use crate::report::Report;
@@ -154,13 +154,13 @@ impl<S: Server> Stage<S> {
         let mut cost = Cost::default();
         if activity != Activity::Settling {
             self.walk.step();
-            let before = thread_cpu_ns();
+            let watch = Stopwatch::start();
             self.server.write(&self.walk);
-            cost.write_ns = thread_cpu_ns() - before;
+            cost.write_ns = watch.stop();
         }
-        let before = thread_cpu_ns();
+        let watch = Stopwatch::start();
         self.server.tick(&self.walk, self.tick.is_multiple_of(self.ticks_per_period));
-        cost.tick_ns = thread_cpu_ns() - before;
+        cost.tick_ns = watch.stop();
         cost
     }
 
@@ -175,9 +175,9 @@ impl<S: Server> Stage<S> {
         }
         let reliable = if is_busy { self.reliable.as_slice() } else { &[] };
         let unreliable = (is_busy && self.workload == Workload::Messages).then_some(&unreliable);
-        let before = thread_cpu_ns();
+        let watch = Stopwatch::start();
         self.server.tick_messages(reliable, unreliable);
-        Cost { write_ns: 0, tick_ns: thread_cpu_ns() - before }
+        Cost { write_ns: 0, tick_ns: watch.stop() }
     }
 
     /// Whole periods until `duration` is over.

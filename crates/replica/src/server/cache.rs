@@ -402,9 +402,11 @@ impl Cache {
         std::iter::from_fn(move || {
             let share = rest.iter().map(Row::missing).sum::<usize>().div_ceil(parts.max(1));
             let mut load = 0;
+            // A row goes where more than half of it belongs.
             let fits = |row: &&Row| {
-                load += row.missing();
-                load <= share
+                let missing = row.missing();
+                load += missing;
+                2 * load <= 2 * share + missing
             };
             let taken = rest.iter().take_while(fits).count().max(1).min(rest.len());
             let end = if parts <= 1 { rest.len() } else { taken };

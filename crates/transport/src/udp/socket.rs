@@ -18,10 +18,13 @@ const RECEIVE_SPARE: usize = 4;
 /// One in so many expected datagrams is no longer expected after a call that brought fewer.
 #[cfg(target_os = "linux")]
 const RECEIVE_FORGOTTEN: usize = 8;
-/// Datagrams that a call has room for after one that found none: in most ticks of a server whose players watch there are
+/// Datagrams that a call has room for after several that found none: in most ticks of a server whose players watch there are
 /// none, and what preparing costs is mostly memory that is not in the caches. If there are some, another call follows.
 #[cfg(target_os = "linux")]
 const RECEIVE_IDLE: usize = 4;
+/// So many: whoever answers every second packet is heard in every second tick.
+#[cfg(target_os = "linux")]
+const IDLE_CALLS: u8 = 2;
 
 /// The longest payload that every path carries whole: the least that IPv6 asks of a link, without headers. Whoever sends longer
 /// ones relies on fragments.
@@ -37,9 +40,9 @@ pub(super) struct Socket {
     /// Datagrams that one call is expected to bring.
     #[cfg(target_os = "linux")]
     expected: usize,
-    /// The last call brought none.
+    /// Calls that brought none since the last that did.
     #[cfg(target_os = "linux")]
-    is_idle: bool,
+    empty_calls: u8,
     /// One byte longer than any datagram may be, so that one that is too long shows. Only for single calls, which do not
     /// tell that they have cut something off.
     scratch: Box<[u8]>,
@@ -81,7 +84,7 @@ impl Socket {
             #[cfg(target_os = "linux")]
             expected: crate::sys::CALL_DATAGRAMS_MAX - RECEIVE_SPARE,
             #[cfg(target_os = "linux")]
-            is_idle: false,
+            empty_calls: 0,
             scratch: vec![0; config.mtu_bytes + 1].into(),
         };
         Ok((socket, granted))
@@ -154,7 +157,7 @@ impl Socket {
         mtu_bytes: usize,
         counters: &mut Counters,
     ) -> io::Result<Received> {
-        let was_idle = self.is_idle;
+        let was_idle = self.empty_calls >= IDLE_CALLS;
         let asked = slots.len().min(if was_idle { RECEIVE_IDLE } else { self.expected + RECEIVE_SPARE });
         let slots = slots.get_mut(..asked).unwrap_or_default();
         let mut unusable = 0u64;
@@ -171,10 +174,11 @@ impl Socket {
             }
             index += 1;
         })?;
-        self.is_idle = received == 0;
-        if self.is_idle {
+        if received == 0 {
+            self.empty_calls = self.empty_calls.saturating_add(1);
             return Ok(Received { kept: 0, is_drained: true });
         }
+        self.empty_calls = 0;
         let mut kept = 0;
         for index in 0..received {
             if unusable & (1 << index) == 0 {
