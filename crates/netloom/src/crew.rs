@@ -5,13 +5,9 @@ use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::Error;
 
-/// Threads that wait for jobs. The one that has them done is one of the crew: it would only wait meanwhile, and what it has in its
-/// caches is what the jobs need.
+/// Threads that wait for jobs.
 #[derive(Debug)]
-pub(crate) struct Threads {
-    others: ThreadPool,
-    count: usize,
-}
+pub(crate) struct Threads(ThreadPool);
 
 impl Threads {
     /// So many, 1 to [`CREW_MAX`].
@@ -20,24 +16,30 @@ impl Threads {
             return Err(Error::Workers(count));
         }
         let name = |number| format!("netloom worker {number}");
-        // A pool has at least one thread; where there is no other to be, it never gets anything to do.
-        let others = ThreadPoolBuilder::new().num_threads((count - 1).max(1)).thread_name(name).build();
-        let others = others.map_err(|error| Error::Thread(error.to_string()))?;
-        Ok(Threads { others, count })
+        let pool = ThreadPoolBuilder::new().num_threads(count).thread_name(name).build();
+        pool.map(Threads).map_err(|error| Error::Thread(error.to_string()))
     }
 }
 
 impl Crew for Threads {
     fn size(&self) -> usize {
-        self.count
+        self.0.current_num_threads()
     }
 
     fn run(&self, jobs: &mut [Job<'_>]) {
-        let (own, others) = jobs.split_at_mut(jobs.len().div_ceil(self.count));
-        self.others.in_place_scope(|scope| {
-            others.iter_mut().for_each(|job| scope.spawn(move |_| job()));
-            own.iter_mut().for_each(|job| job());
-        });
+        self.0.install(|| halve(jobs));
+    }
+}
+
+/// Does all of them, half on another thread if one has nothing to do.
+fn halve(jobs: &mut [Job<'_>]) {
+    match jobs {
+        [] => {}
+        [job] => job(),
+        many => {
+            let (some, others) = many.split_at_mut(many.len() / 2);
+            rayon_core::join(|| halve(some), || halve(others));
+        }
     }
 }
 

@@ -58,14 +58,9 @@ impl Sheaf {
     }
 }
 
-/// Does the first of some jobs and lets the threads of a pool do the others, as `netloom::Server` does.
+/// Lets the threads of a pool do jobs, and waits for them.
 pub fn share_out<J: Send>(pool: &ThreadPool, jobs: impl Iterator<Item = J>, work: impl Fn(J) + Sync) {
     let work = &work;
     let jobs: Vec<J> = jobs.collect();
-    let mut jobs = jobs.into_iter();
-    let own = jobs.next();
-    pool.in_place_scope(|scope| {
-        jobs.for_each(|job| scope.spawn(move |_| work(job)));
-        own.into_iter().for_each(work);
-    });
+    pool.scope(|scope| jobs.into_iter().for_each(|job| scope.spawn(move |_| work(job))));
 }

@@ -333,12 +333,10 @@ impl Stage {
         laps.end(Phase::Append);
     }
 
-    /// From now on so many threads share the phases of a tick, this one among them.
+    /// From now on so many threads share the phases of a tick.
     pub fn set_workers(&mut self, workers: usize) -> Result<(), BenchError> {
-        self.pool = match workers {
-            0 | 1 => None,
-            many => Some(ThreadPoolBuilder::new().num_threads(many - 1).build().map_err(refused)?),
-        };
+        let pool = ThreadPoolBuilder::new().num_threads(workers).build().map_err(refused)?;
+        self.pool = (workers > 1).then_some(pool);
         self.sheaves.resize_with(workers.max(1), Sheaf::default);
         Ok(())
     }
