@@ -141,6 +141,23 @@ pub(crate) fn send_whole(socket: &impl AsRawFd) {
     }
 }
 
+/// Whether datagrams of a socket travel whole or not at all.
+#[cfg(test)]
+pub(crate) fn sends_whole(socket: &impl AsRawFd) -> bool {
+    let (mut option, mut length): (libc::c_int, _) = (0, size_of::<libc::c_int>() as libc::socklen_t);
+    // SAFETY: the option is written to an integer whose size is told, and both outlive the call.
+    let status = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_MTU_DISCOVER,
+            ptr::from_mut(&mut option).cast(),
+            &mut length,
+        )
+    };
+    status == 0 && option == libc::IP_PMTUDISC_PROBE
+}
+
 /// Sends datagrams, each to the address that `address_of` gives, or to the connected peer if that is `None`. Returns how
 /// many were sent; an error concerns the first.
 pub(crate) fn send(

@@ -236,4 +236,17 @@ mod tests {
         assert!(!is_usable(None, true, &mut counters));
         assert_eq!((counters.dropped_truncated, counters.dropped_nameless), (1, 2));
     }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn only_what_some_path_cannot_carry_whole_may_be_cut() {
+        for address in ["127.0.0.1:0", "[::]:0"] {
+            for (mtu_bytes, is_whole) in [(WHOLE_BYTES_MAX, true), (WHOLE_BYTES_MAX + 1, false)] {
+                let config = UdpConfig { mtu_bytes, ..UdpConfig::default() };
+                let (socket, _) = Socket::bind(address.parse().unwrap(), &config).unwrap();
+                assert_eq!(crate::sys::sends_whole(&socket.socket), is_whole, "{address}, {mtu_bytes} bytes");
+            }
+        }
+        assert!(UdpConfig::default().mtu_bytes <= WHOLE_BYTES_MAX);
+    }
 }
