@@ -5,7 +5,6 @@
 //! multiplied, then added, as ever, so that every processor gets the same bits.
 //!
 //! This is a crate of its own because choosing is `unsafe`, which the crates that use it forbid.
-#![deny(unsafe_op_in_unsafe_fn)]
 
 /// A loop.
 pub trait Work {
