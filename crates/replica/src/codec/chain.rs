@@ -216,9 +216,7 @@ impl Packed {
     pub fn write(&self, first: &Numbers, next: &Numbers, run: &mut impl Run) {
         for (place, (&code, &tail)) in self.codes.iter().zip(&self.tails).enumerate() {
             let code = if place == 0 { first } else { next }.code_at(code);
-            let (low, count) = (tail & ((1 << TAIL_BITS) - 1), tail as u32 >> TAIL_BITS);
-            // Together: whatever is put waits for the length of what was put before.
-            run.put(u64::from(code.bits) | (low as u64) << code.length, u32::from(code.length) + count);
+            run.put_code_and((tail & ((1 << TAIL_BITS) - 1)) as u64, tail as u32 >> TAIL_BITS, code);
         }
     }
 }

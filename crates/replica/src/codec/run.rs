@@ -17,6 +17,13 @@ pub(super) trait Run: Copy + Default {
     fn put_code(&mut self, code: Code) {
         self.put(u64::from(code.bits), u32::from(code.length));
     }
+
+    /// Appends a code and `count` bits after it, as for [`put`](Run::put).
+    #[inline]
+    fn put_code_and(&mut self, bits: u64, count: u32, code: Code) {
+        self.put_code(code);
+        self.put(bits, count);
+    }
 }
 
 /// A run that keeps its bits.
@@ -47,6 +54,12 @@ impl Run for ShortRun {
     fn put(&mut self, bits: u64, count: u32) {
         self.bits |= bits << (self.length & 63);
         self.length += count;
+    }
+
+    /// In one step: whatever is put waits for the length of what was put before.
+    #[inline]
+    fn put_code_and(&mut self, bits: u64, count: u32, code: Code) {
+        self.put(u64::from(code.bits) | bits << code.length, u32::from(code.length) + count);
     }
 
     #[inline]
