@@ -137,7 +137,7 @@ fn server(options: &Options) -> Host {
         public_addresses: vec![options.dial_address()],
         authentication: ServerAuthentication::Unsecure,
     };
-    let socket = UdpSocket::bind(options.server_address()).expect("a free port");
+    let socket = options.server_socket().expect("a free port");
     let transport = NetcodeServerTransport::new(config, socket).expect("a transport");
     Host { server: RenetServer::new(connection(options)), transport, buffer: Vec::new() }
 }
