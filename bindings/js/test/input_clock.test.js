@@ -22,6 +22,8 @@ class Loop {
     this.oneWay = rtt / 2;
     this.jitter = jitter;
     this.ppm = ppm;
+    /** Messages that do not arrive, of all. */
+    this.loss = 0;
     this.now = 3e6;
     this.clock = new ServerClock();
     this.input = new InputClock();
@@ -82,7 +84,8 @@ class Loop {
     if (steps.count > 0) {
       assert.ok(steps.first > this.newest, `step ${steps.first} again`);
       this.newest = steps.first + steps.count - 1;
-      this.up.push({ at: this.now + this.way(), step: this.newest });
+      const at = this.now + this.way();
+      if (this.loss === 0 || this.noise.unit() >= this.loss) this.up.push({ at, step: this.newest });
     }
     return steps;
   }
@@ -131,6 +134,19 @@ test("no step is late wherever steps and frames meet", () => {
     const least = Math.min(...loop.slacks);
     assert.ok(least > 0, `${least} µs with frames of ${frame} µs`);
   }
+});
+
+test("where messages get lost two in a row make nothing late", () => {
+  const [unaware, aware] = [0, 0.05].map((told) => {
+    const loop = new Loop(150000, 0, 0);
+    loop.loss = 0.05;
+    loop.input.handleLoss(told);
+    loop.run(20);
+    loop.slacks = [];
+    loop.run(300);
+    return loop.slacks.filter((slack) => slack < 0).length / loop.slacks.length;
+  });
+  assert.ok(unaware > 0.002 && aware * 8 < unaware, `${unaware} and ${aware} of all are late`);
 });
 
 test("a slack finds its step by 16 bits", () => {

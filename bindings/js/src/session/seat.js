@@ -162,12 +162,13 @@ export class Seat {
 
   /**
    * @param {number} now
-   * @param {{ rtt: number, jitter: number } | null} measured
+   * @param {{ rtt: number, jitter: number, loss: number } | null} measured
    * @param {import("./inputs.js").InputLog} inputs
    */
   advance(now, measured, inputs) {
     if (measured !== null && measured.rtt > 0) {
       this.view.handleRtt(measured.rtt);
+      this.#inputClock.handleLoss(measured.loss);
       this.#adapt.update(now, measured.rtt, measured.jitter);
       if (this.#adapt.interpolationDelayMin !== this.#delayMin) {
         this.#delayMin = this.#adapt.interpolationDelayMin;

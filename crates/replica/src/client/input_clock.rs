@@ -33,6 +33,10 @@
 //! least an eighth of a step is to spare, wherever steps and frames happen to meet. That is what rounding in the feedback
 //! can take. More would make inputs wait, and shots over a long route older than they may be.
 //!
+//! **Loss.** Every message has the inputs of the ones before it, too, so one that is lost is made up for by the next, a step later: that
+//! is what the step of slack is for. Where packets get lost, so do two in a row, and with one in twenty that is several times a
+//! minute. So inputs come up to a step earlier there: then it takes three in a row.
+//!
 //! **Breaks.** An error beyond a bound skips steps, or waits if the client is too far ahead. No step is given twice, unless
 //! the server's clock itself broke: then the count starts anew. When the server has been past the newest step for a quarter
 //! of a second, its slacks are about steps that were never made and tell nothing: the client goes by the clock, at once.
@@ -61,6 +65,12 @@ const POSITION_US_MAX: i64 = i64::MAX / 8;
 const JITTER_MAX: Micros = Micros(150_000);
 /// The jitter that counts follows the measured one in about this time.
 const JITTER_SETTLE_US: f64 = 2_000_000.0;
+
+/// Loss in thousandths from which on inputs come earlier, and from which on by a whole step.
+const LOSS_PER_MILLE: std::ops::RangeInclusive<f64> = 10.0..=30.0;
+/// What is lost now and then counts soon, and is forgotten slowly: the next is lost as suddenly as the last.
+const LOSS_UP_US: f64 = 1_000_000.0;
+const LOSS_DOWN_US: f64 = 10_000_000.0;
 
 /// A server that has been past the newest step for so long will not be caught up with by its slacks: they are about steps that
 /// this client never made.
@@ -155,6 +165,9 @@ pub struct InputClock {
     behind_since: Option<Micros>,
     is_left_behind: bool,
     jitter_us: f64,
+    loss_per_mille: f64,
+    /// How much earlier inputs come for it, in steps.
+    loss_steps: f64,
     /// From one frame to the next, at most.
     gap_us: f64,
     /// The target of the frame before.
@@ -207,6 +220,8 @@ impl InputClock {
             behind_since: None,
             is_left_behind: false,
             jitter_us: 0.0,
+            loss_per_mille: 0.0,
+            loss_steps: 0.0,
             gap_us: 0.0,
             target_us: 0.0,
             resyncs: 0,
@@ -252,6 +267,11 @@ impl InputClock {
         }
     }
 
+    /// So many of a thousand of this client's packets get lost.
+    pub fn handle_loss(&mut self, per_mille: u32) {
+        self.loss_per_mille = per_mille.min(1_000).into();
+    }
+
     /// The steps that are due. `clock` has been advanced to `now`.
     pub fn poll_steps(&mut self, now: Micros, clock: &ServerClock) -> Steps {
         let passed_us = now.since(self.seen).0 as f64;
@@ -263,6 +283,7 @@ impl InputClock {
         self.seen = now;
         let Some(reading) = clock.reading() else { return Steps::default() };
         self.follow_jitter(clock, passed_us);
+        self.follow_loss(passed_us);
         self.follow_frames(passed_us);
         // An input is made in the first frame of its step at best, in the next one at worst: that takes another step.
         let ahead_us = clock.rtt().map_or(0, signed) + (self.target_slack().0 as f64 + self.step_us) as i64;
@@ -294,7 +315,8 @@ impl InputClock {
     /// How early the inputs should come.
     pub fn target_slack(&self) -> Micros {
         let for_frames_us = self.gap_us + self.step_us * (SPARE_STEPS - 0.5);
-        Micros((self.step_us.max(for_frames_us) + self.jitter_us) as u64)
+        let for_loss_us = self.loss_steps * self.step_us;
+        Micros((self.step_us.max(for_frames_us) + self.jitter_us + for_loss_us) as u64)
     }
 
     /// How early inputs are expected to come, in microseconds; `None` without feedback.
@@ -314,6 +336,13 @@ impl InputClock {
         let is_new = self.position.is_none();
         let share = if is_new { 1.0 } else { (passed_us / JITTER_SETTLE_US).min(1.0) };
         self.jitter_us += (measured_us - self.jitter_us) * share;
+    }
+
+    fn follow_loss(&mut self, passed_us: f64) {
+        let (none, whole) = (LOSS_PER_MILLE.start(), LOSS_PER_MILLE.end());
+        let wanted_steps = ((self.loss_per_mille - none) / (whole - none)).clamp(0.0, 1.0);
+        let settle_us = if wanted_steps > self.loss_steps { LOSS_UP_US } else { LOSS_DOWN_US };
+        self.loss_steps += (wanted_steps - self.loss_steps) * (passed_us / settle_us).min(1.0);
     }
 
     fn follow_frames(&mut self, passed_us: f64) {

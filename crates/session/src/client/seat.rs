@@ -168,6 +168,7 @@ impl Seat {
             if measured.rtt > Micros::ZERO {
                 self.view.handle_rtt(measured.rtt);
             }
+            self.input_clock.handle_loss(measured.loss_per_mille);
             let delay_min = self.adapt.update(now, &measured).interpolation_delay_min;
             if delay_min != std::mem::replace(&mut self.delay_min, delay_min) {
                 self.follow_delay();

@@ -23,6 +23,10 @@
  * an eighth of a step is to spare, wherever steps and frames happen to meet. That is what rounding in the
  * feedback can take.
  *
+ * **Loss.** Every message has the inputs of the ones before it, too, so one that is lost is made up for by the
+ * next, a step later: that is what the step of slack is for. Where packets get lost, so do two in a row, so
+ * inputs come up to a step earlier there: then it takes three in a row.
+ *
  * **Breaks.** An error beyond a bound skips steps, or waits if the client is too far ahead. No step is given
  * twice, unless the server's clock itself broke: then the count starts anew. When the server has been past
  * the newest step for a quarter of a second, its slacks are about steps that were never made: the client goes
@@ -47,6 +51,12 @@ const LEADS_MEMORY_US = 2000000;
 /** Jitter beyond this is not waited for: the delay would be worse than the losses. */
 const JITTER_US_MAX = 150000;
 const JITTER_SETTLE_US = 2000000;
+/** Loss from which on inputs come earlier, and from which on by a whole step. */
+const LOSS_NONE = 0.01;
+const LOSS_WHOLE = 0.03;
+/** What is lost now and then counts soon, and is forgotten slowly: the next is lost as suddenly as the last. */
+const LOSS_UP_US = 1000000;
+const LOSS_DOWN_US = 10000000;
 /** A server that has been past the newest step for so long will not be caught up with by its slacks. */
 const BEHIND_US_MAX = 250000;
 /** A longer gap is a hitch, and not the rate of frames. */
@@ -104,6 +114,9 @@ export class InputClock {
     this.behindSince = NaN;
     this.isLeftBehind = false;
     this.jitter = 0;
+    this.loss = 0;
+    /** How much earlier inputs come for it, in steps. */
+    this.lossSteps = 0;
     /** From one frame to the next, at most. */
     this.gap = 0;
     /** The target of the frame before. */
@@ -119,7 +132,7 @@ export class InputClock {
   /** How early the inputs should come. */
   get targetSlack() {
     const forFrames = this.gap + this.rate.stepUs * (SPARE_STEPS - 0.5);
-    return Math.max(this.rate.stepUs, forFrames) + this.jitter;
+    return Math.max(this.rate.stepUs, forFrames) + this.jitter + this.lossSteps * this.rate.stepUs;
   }
 
   /** How early inputs are expected to come; null without feedback. */
@@ -173,6 +186,14 @@ export class InputClock {
   }
 
   /**
+   * So much of what this client sends gets lost, 0 to 1.
+   * @param {number} loss
+   */
+  handleLoss(loss) {
+    this.loss = loss;
+  }
+
+  /**
    * The steps that are due. The clock has been advanced to `now`.
    * @param {number} now
    * @param {import("../view/clock.js").ServerClock} clock
@@ -185,6 +206,7 @@ export class InputClock {
     this.seen = local;
     if (clock.reading === null) return { first: 0, count: 0, skipped: 0 };
     this.#followJitter(clock, passed);
+    this.#followLoss(passed);
     this.#followFrames(passed);
     // An input is made in the first frame of its step at best, in the next one at worst: that takes another
     // step.
@@ -221,6 +243,13 @@ export class InputClock {
     const measured = Math.min(Math.max(clock.jitter - clock.typicalLateness, 0), JITTER_US_MAX);
     const share = Number.isNaN(this.position) ? 1 : Math.min(passed / JITTER_SETTLE_US, 1);
     this.jitter += (measured - this.jitter) * share;
+  }
+
+  /** @param {number} passed */
+  #followLoss(passed) {
+    const wanted = Math.min(Math.max((this.loss - LOSS_NONE) / (LOSS_WHOLE - LOSS_NONE), 0), 1);
+    const settle = wanted > this.lossSteps ? LOSS_UP_US : LOSS_DOWN_US;
+    this.lossSteps += (wanted - this.lossSteps) * Math.min(passed / settle, 1);
   }
 
   /** @param {number} passed */

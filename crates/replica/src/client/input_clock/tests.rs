@@ -16,6 +16,8 @@ struct Loop {
     one_way_us: u64,
     jitter_us: u64,
     ppm: f64,
+    /// Messages that do not arrive, of all.
+    loss: f64,
     now_us: u64,
     clock: ServerClock,
     input: InputClock,
@@ -39,6 +41,7 @@ impl Loop {
             one_way_us: rtt_us / 2,
             jitter_us,
             ppm,
+            loss: 0.0,
             now_us: 3_000_000,
             clock: ServerClock::new(),
             input: InputClock::new(InputClockConfig::default()).unwrap(),
@@ -109,7 +112,9 @@ impl Loop {
         }
         if let Some(newest) = steps.iter().last() {
             let arrival_us = self.now_us + self.way_us();
-            self.up.insert((arrival_us, newest.0), ());
+            if self.loss == 0.0 || self.noise.unit() >= self.loss {
+                self.up.insert((arrival_us, newest.0), ());
+            }
         }
         steps
     }
@@ -176,6 +181,37 @@ fn at_30_frames_a_second_the_older_step_of_a_frame_is_in_time_too() {
     }
     let least_us = route.slacks_us.iter().min().unwrap();
     assert!(*least_us > 0 && *least_us < STEP_US as i64, "{least_us}");
+}
+
+#[test]
+fn where_messages_get_lost_two_in_a_row_make_nothing_late() {
+    let late_of = |told_per_mille: u32| {
+        let mut route = Loop { loss: 0.05, ..Loop::new(150_000, 0, 0.0) };
+        route.input.handle_loss(told_per_mille);
+        route.run(20);
+        route.slacks_us.clear();
+        route.run(600);
+        let late = route.slacks_us.iter().filter(|slack| **slack < 0).count();
+        (late * 10_000 / route.slacks_us.len(), route.input.target_slack().0 as f64)
+    };
+    let [(unaware, usual_us), (aware, early_us)] = [0, 50].map(late_of);
+    assert!(unaware >= 20 && aware * 8 <= unaware, "{unaware} and {aware} of 10,000 are late");
+    assert!((early_us - usual_us - STEP_US).abs() < 1_000.0, "{usual_us} and {early_us} µs early");
+}
+
+#[test]
+fn a_loss_that_has_passed_is_forgotten_slowly() {
+    let mut route = Loop::new(60_000, 0, 0.0);
+    let usual = route.input.target_slack();
+    route.input.handle_loss(400);
+    route.run(4);
+    let early = route.input.target_slack();
+    route.input.handle_loss(0);
+    route.run(5);
+    let later = route.input.target_slack();
+    route.run(60);
+    assert!(usual < later && later < early, "{usual:?} {later:?} {early:?}");
+    assert!(route.input.target_slack().0 < usual.0 + 200);
 }
 
 /// A frame of two steps, a little faster or slower: every few seconds it has one or three, and its oldest step is late by a
