@@ -145,6 +145,8 @@ export function correctionsOf({ frames }) {
     const { timeMs, own, ownStep } = frame;
     seconds += (timeMs - before.timeMs) / 1_000;
     if (own === null || before.own === null || ownStep === null || before.ownStep === null) continue;
+    // What was pressed before the log began, nobody knows.
+    if (!pressed.has(Math.floor(before.ownStep) + 1)) continue;
     const flown = flownBetween(pressed, before.ownStep, ownStep);
     const units = distance(own, { x: before.own.x + flown.x, y: before.own.y + flown.y });
     if (units < UNSEEN) continue;
@@ -197,13 +199,13 @@ export function jumpsOf({ frames }, flights) {
 }
 
 /**
- * What was pressed in each step: a frame acts in the steps since the frame before it.
+ * What was pressed in each step: a frame acts in the steps since the frame before it, the first one in its own.
  * @param {Frame[]} frames
  */
 function pressedIn(frames) {
   /** @type {Map<number, number>} */
   const pressed = new Map();
-  let last = frames[0]?.step ?? 0;
+  let last = (frames[0]?.step ?? 0) - 1;
   for (const { step, buttons } of frames) {
     while (last < step) pressed.set(++last, buttons);
   }

@@ -162,7 +162,7 @@ test("the own ship is corrected less than once in ten seconds, and was where it 
   const errors = errorsOf(logs.all, flights).sort((one, other) => one - other);
   const share = errors.filter((units) => units < 1).length / errors.length;
   context.diagnostic(
-    `${corrections.length} corrections in ${seconds.toFixed(1)} s; ` +
+    `${corrections.length} corrections in ${seconds.toFixed(1)} s (${JSON.stringify(corrections)}); ` +
       `${(100 * share).toFixed(1)} % of ${errors.length} frames true within a unit`,
   );
   assert.ok(seconds >= CALM_SECONDS_MIN, `only ${seconds.toFixed(1)} s to judge: this machine is too busy`);
