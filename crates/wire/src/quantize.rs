@@ -22,7 +22,7 @@ mod range;
 mod rotation;
 
 pub use origin::{ORIGIN_METRES_MAX, OriginError, OriginVersion, SectorOrigin};
-pub use profile::{Profile, ProfileCodec, SCALE_PER_UNIT, Words3};
+pub use profile::{Profile, ProfileCodec, Quantizer, SCALE_PER_UNIT, Words3};
 pub use range::{PER_UNIT_MAX, QuantizedRange, RangeError, WordRange};
 pub use rotation::{Rotation, RotationWidth};
 
@@ -50,9 +50,21 @@ fn round_half_away(value: f64) -> i64 {
 }
 
 /// [`round_half_away`] for values that fit an i32.
-#[inline]
+#[inline(always)]
 fn round_small(value: f64) -> i32 {
     (value + ALMOST_HALF.copysign(value)) as i32
+}
+
+/// [`round_small`] in operations that processors have for vectors; of a value that does not fit an i32 comes anything.
+#[inline(always)]
+fn round_fitting(value: f64) -> i32 {
+    // So large that its last bit is one: what is added to it is rounded, ties to even.
+    const WHOLE: f64 = 6_755_399_441_055_744.0;
+    let nearest = (value + WHOLE) - WHOLE;
+    let half = 0.5f64.copysign(value);
+    // A tie that went towards zero.
+    let missing = if value - nearest == half { 2.0 * half } else { 0.0 };
+    ((nearest + missing) + WHOLE).to_bits() as i32
 }
 
 /// The word of `value` within `min..=max`.

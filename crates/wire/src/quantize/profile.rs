@@ -10,7 +10,8 @@
 //! The functions of a profile stand in a table ([`Profile::codec`]), one entry per profile: the hot path makes one
 //! indirect call per field instead of a decision per axis.
 
-use super::{QuantizeCounters, Rotation, RotationWidth, SectorOrigin, round_small, to_finite_f32, to_word};
+use super::rotation::smallest_three;
+use super::{QuantizeCounters, Rotation, RotationWidth, SectorOrigin, round_fitting, to_finite_f32, to_word};
 
 /// Steps of a quantized scale per unit.
 pub const SCALE_PER_UNIT: u32 = 32;
@@ -63,6 +64,24 @@ impl Profile {
         }
     }
 
+    /// How this profile makes words, for whoever makes those of many objects at once; `None` if it makes none.
+    pub fn quantizer(self) -> Option<Quantizer> {
+        let codec = self.codec();
+        let width = self.rotation_width()?;
+        let position_bound = codec.position_bound;
+        Some(Quantizer {
+            per_unit: codec.position_per_unit,
+            position_bound,
+            rotation_half: width.half().into(),
+        })
+    }
+
+    /// What positions are measured from, in metres: the origin, or the world's zero.
+    #[inline]
+    pub fn zero(self, origin: &SectorOrigin) -> [f64; 3] {
+        if self.uses_origin() { origin.metres() } else { [0.0; 3] }
+    }
+
     /// The words of a position in the world.
     #[inline]
     pub fn quantize_position(
@@ -71,7 +90,13 @@ impl Profile {
         origin: &SectorOrigin,
         counters: &mut QuantizeCounters,
     ) -> Words3 {
-        (self.codec().position)(self.local(world, origin), counters)
+        self.quantize_local(world, self.zero(origin), counters)
+    }
+
+    /// The words of a position in the world, measured from [`Profile::zero`].
+    #[inline]
+    pub fn quantize_local(self, world: [f64; 3], zero: [f64; 3], counters: &mut QuantizeCounters) -> Words3 {
+        (self.codec().position)([world[0] - zero[0], world[1] - zero[1], world[2] - zero[2]], counters)
     }
 
     /// Metres from one word of a position to the next; of NONE, which has floats instead of words, one.
@@ -87,17 +112,16 @@ impl Profile {
 
     /// The position in the world.
     pub fn world_position(self, words: Words3, origin: &SectorOrigin) -> [f64; 3] {
-        let mut world = if words.raw {
-            words.raw_values().map(f64::from)
-        } else {
-            words.words.map(|word| f64::from(word) / self.codec().position_per_unit)
+        self.position_from(words, self.zero(origin))
+    }
+
+    /// The position in the world, measured from [`Profile::zero`].
+    pub fn position_from(self, words: Words3, zero: [f64; 3]) -> [f64; 3] {
+        let local = match words.raw {
+            true => words.raw_values().map(f64::from),
+            false => words.words.map(|word| f64::from(word) / self.codec().position_per_unit),
         };
-        if self.uses_origin() {
-            for (axis, offset) in world.iter_mut().zip(origin.metres()) {
-                *axis += offset;
-            }
-        }
-        world
+        [local[0] + zero[0], local[1] + zero[1], local[2] + zero[2]]
     }
 
     /// The rotation of a quaternion x y z w.
@@ -135,12 +159,29 @@ impl Profile {
     pub fn dequantize_velocity(self, words: Words3) -> [f32; 3] {
         words.values(self.codec().velocity_step)
     }
+}
 
-    #[inline]
-    fn local(self, world: [f64; 3], origin: &SectorOrigin) -> [f64; 3] {
-        let factor = if self.uses_origin() { 1.0 } else { 0.0 };
-        let [x, y, z] = origin.metres();
-        [world[0] - x * factor, world[1] - y * factor, world[2] - z * factor]
+/// Positions and rotations to words without a decision, so that a loop over many objects becomes vector instructions. The words are
+/// those of [`Profile::quantize_position`] and [`Profile::quantize_rotation`], unless there is something to count: then they are
+/// nothing, and those are to be asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Quantizer {
+    per_unit: f64,
+    position_bound: f64,
+    rotation_half: f64,
+}
+
+impl Quantizer {
+    /// The words of a position relative to its [zero](Profile::zero), and whether they are any good.
+    #[inline(always)]
+    pub fn position(&self, local: [f64; 3]) -> ([i32; 3], bool) {
+        fitting(local, self.per_unit, self.position_bound)
+    }
+
+    /// Which component of a quaternion x y z w is dropped, the steps of the other three, and whether they are any good.
+    #[inline(always)]
+    pub fn rotation(&self, quaternion: [f32; 4]) -> ([i32; 4], bool) {
+        smallest_three(quaternion, self.rotation_half)
     }
 }
 
@@ -190,6 +231,7 @@ pub struct ProfileCodec {
     /// A velocity; saturates.
     pub velocity: fn([f32; 3], &mut QuantizeCounters) -> Words3,
     position_per_unit: f64,
+    position_bound: f64,
     position_step: f64,
     velocity_step: f64,
 }
@@ -201,6 +243,7 @@ static CODECS: [ProfileCodec; 4] = [
         scale: fixed_scale,
         velocity: fixed_velocity::<VELOCITY_PER_UNIT, I16_LIMIT>,
         position_per_unit: 100.0,
+        position_bound: bound(I16_LIMIT),
         position_step: 1.0 / 100.0,
         velocity_step: 1.0 / 100.0,
     },
@@ -210,6 +253,7 @@ static CODECS: [ProfileCodec; 4] = [
         scale: fixed_scale,
         velocity: fixed_velocity::<10_000, I32_LIMIT>,
         position_per_unit: 10_000.0,
+        position_bound: bound(I32_LIMIT),
         position_step: 1.0 / 10_000.0,
         velocity_step: 1.0 / 10_000.0,
     },
@@ -219,6 +263,7 @@ static CODECS: [ProfileCodec; 4] = [
         scale: fixed_scale,
         velocity: fixed_velocity::<VELOCITY_PER_UNIT, I16_LIMIT>,
         position_per_unit: 1.0,
+        position_bound: bound(I16_LIMIT),
         position_step: 1.0,
         velocity_step: 1.0 / 100.0,
     },
@@ -228,18 +273,23 @@ static CODECS: [ProfileCodec; 4] = [
         scale: raw_scale,
         velocity: |velocity, counters| raw_position(velocity.map(f64::from), counters),
         position_per_unit: 1.0,
+        position_bound: f64::INFINITY,
         position_step: 1.0,
         velocity_step: 1.0,
     },
 ];
 
-/// The words of three components that all fit, with one decision for the three.
-#[inline]
-fn fitting<const PER_UNIT: u32, const LIMIT: i32>(values: [f64; 3]) -> Option<[i32; 3]> {
-    let scaled = values.map(|value| value * f64::from(PER_UNIT));
-    let bound = f64::from(LIMIT) + 0.5;
+/// The words of three components, and whether all fit, with one decision for the three.
+#[inline(always)]
+fn fitting(values: [f64; 3], per_unit: f64, bound: f64) -> ([i32; 3], bool) {
+    let scaled = values.map(|value| value * per_unit);
     let fits = (scaled[0].abs() < bound) & (scaled[1].abs() < bound) & (scaled[2].abs() < bound);
-    fits.then(|| scaled.map(round_small))
+    (scaled.map(round_fitting), fits)
+}
+
+/// What no component may reach that has a word.
+const fn bound(limit: i32) -> f64 {
+    limit as f64 + 0.5
 }
 
 #[cold]
@@ -254,7 +304,7 @@ fn fixed_position<const PER_UNIT: u32, const LIMIT: i32>(
     local: [f64; 3],
     counters: &mut QuantizeCounters,
 ) -> Words3 {
-    if let Some(words) = fitting::<PER_UNIT, LIMIT>(local) {
+    if let (words, true) = fitting(local, f64::from(PER_UNIT), bound(LIMIT)) {
         return Words3::quantized(words);
     }
     let saturated_before = counters.saturated;
@@ -272,10 +322,10 @@ fn fixed_velocity<const PER_UNIT: u32, const LIMIT: i32>(
     counters: &mut QuantizeCounters,
 ) -> Words3 {
     let velocity = velocity.map(f64::from);
-    Words3::quantized(
-        fitting::<PER_UNIT, LIMIT>(velocity)
-            .unwrap_or_else(|| saturated::<PER_UNIT, LIMIT>(velocity, counters)),
-    )
+    Words3::quantized(match fitting(velocity, f64::from(PER_UNIT), bound(LIMIT)) {
+        (words, true) => words,
+        (_, false) => saturated::<PER_UNIT, LIMIT>(velocity, counters),
+    })
 }
 
 fn raw_position(local: [f64; 3], counters: &mut QuantizeCounters) -> Words3 {

@@ -15,11 +15,8 @@
 
 use core::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
-use super::{QuantizeCounters, round_small};
+use super::{QuantizeCounters, round_fitting};
 use crate::error::ReadError;
-
-/// The components that remain when each one is dropped.
-const REMAINING: [[usize; 3]; 4] = [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]];
 
 /// Below this squared length a quaternion has no direction worth keeping.
 const LENGTH_SQUARED_MIN: f64 = 1e-12;
@@ -97,18 +94,8 @@ impl Rotation {
     /// Quantizes the quaternion x y z w.
     #[inline]
     pub fn quantize(quaternion: [f32; 4], width: RotationWidth, counters: &mut QuantizeCounters) -> Rotation {
-        let q = normalize(quaternion, counters);
-        let mut largest = 0;
-        let mut magnitude = q[0].abs();
-        for (index, component) in q.iter().enumerate().skip(1) {
-            let larger = component.abs() > magnitude;
-            largest = if larger { index } else { largest };
-            magnitude = magnitude.max(component.abs());
-        }
-        let factor = f64::from(width.half()) * SQRT_2.copysign(q[largest]);
-        // A remaining component is at most 1/√2, so that rounding cannot leave ±half.
-        let steps = REMAINING[largest].map(|index| round_small(q[index] * factor) as i16);
-        Rotation::SmallestThree { largest: largest as u8, steps }
+        let [largest, steps @ ..] = drop_largest(normalize(quaternion, counters), width.half().into());
+        Rotation::SmallestThree { largest: largest as u8, steps: steps.map(|step| step as i16) }
     }
 
     /// The quaternion as four singles of unit length.
@@ -188,6 +175,35 @@ impl Rotation {
     }
 }
 
+/// The index of the largest component of a unit quaternion and the steps of the others. Which one is the largest is as good as random, so
+/// nothing here branches or is looked up.
+#[inline(always)]
+fn drop_largest([x, y, z, w]: [f64; 4], half: f64) -> [i32; 4] {
+    let (mut largest, mut component) = (0, x);
+    for (index, other) in [(1, y), (2, z), (3, w)] {
+        let is_larger = other.abs() > component.abs();
+        largest = if is_larger { index } else { largest };
+        component = if is_larger { other } else { component };
+    }
+    let factor = half * SQRT_2.copysign(component);
+    let first = if largest == 0 { y } else { x };
+    let second = if largest <= 1 { z } else { y };
+    let third = if largest == 3 { z } else { w };
+    // A remaining component is at most 1/√2, so that rounding cannot leave ±half.
+    let [a, b, c] = [first, second, third].map(|component| round_fitting(component * factor));
+    [largest, a, b, c]
+}
+
+/// The same of a quaternion that is as good as unit; whether it is.
+#[inline(always)]
+pub(super) fn smallest_three(quaternion: [f32; 4], half: f64) -> ([i32; 4], bool) {
+    let q = quaternion.map(f64::from);
+    let squared = length_squared(q);
+    let factor = 1.0 / squared.sqrt();
+    let is_unit = (squared - 1.0).abs() <= LENGTH_SQUARED_TOLERANCE;
+    (drop_largest(q.map(|component| component * factor), half), is_unit)
+}
+
 /// The component whose square is what the others leave of one, in squared steps.
 #[inline]
 pub(super) fn root_of_rest(rest: u32, width: RotationWidth) -> f32 {
@@ -198,6 +214,7 @@ fn sum_of_squares(steps: [i16; 3]) -> u32 {
     steps.iter().map(|&step| i32::from(step).pow(2) as u32).sum()
 }
 
+#[inline(always)]
 fn length_squared(q: [f64; 4]) -> f64 {
     q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
 }

@@ -43,6 +43,7 @@ fn rounding_is_to_nearest_with_ties_away_from_zero() {
         (f64::NEG_INFINITY, i64::MIN),
     ] {
         assert_eq!(round_half_away(value), word, "{value}");
+        assert!(!(-1e9..1e9).contains(&value) || i64::from(round_fitting(value)) == word, "{value}");
     }
 }
 
@@ -377,5 +378,38 @@ proptest! {
         let words = Words3::quantized([high, -high, 0]);
         let value = Profile::High.dequantize_position(words).map(f64::from);
         prop_assert_eq!(quiet(|counters| local(Profile::High, value, counters)), words);
+    }
+}
+
+proptest! {
+    #[test]
+    fn both_ways_to_round_agree(whole in any::<i32>(), part in prop_oneof![Just(0.5), Just(-0.5), -1.0..1.0f64], steps in -3i64..=3) {
+        let value = f64::from(whole) + part;
+        let value = f64::from_bits((value.to_bits() as i64 + steps) as u64);
+        prop_assume!(value.abs() < f64::from(i32::MAX));
+        prop_assert_eq!(round_fitting(value), round_small(value), "{}", value);
+    }
+
+    /// Many at once have the words of each alone, or are told apart.
+    #[test]
+    fn a_quantizer_makes_the_words_of_its_profile(
+        place in proptest::array::uniform3(prop_oneof![-400.0..400.0f64, -4e5..4e5f64, any::<f64>()]),
+        turn in proptest::array::uniform4(prop_oneof![-1.0..1.0f32, any::<f32>()]),
+        is_unit: bool,
+    ) {
+        let length = turn.iter().map(|part| part * part).sum::<f32>().sqrt();
+        let turn = if is_unit && length > 0.0 { turn.map(|part| part / length) } else { turn };
+        for profile in Profile::ALL {
+            let Some(quantizer) = profile.quantizer() else { continue };
+            let (words, counters) = counted(|counters| local(profile, place, counters));
+            let (many, is_good) = quantizer.position(place);
+            prop_assert_eq!(is_good, counters == QuantizeCounters::default());
+            prop_assert!(!is_good || words == Words3::quantized(many));
+            let (rotation, counters) = counted(|counters| profile.quantize_rotation(turn, counters));
+            let ([largest, steps @ ..], is_good) = quantizer.rotation(turn);
+            prop_assert_eq!(is_good, counters == QuantizeCounters::default());
+            let many = Rotation::SmallestThree { largest: largest as u8, steps: steps.map(|step| step as i16) };
+            prop_assert!(!is_good || rotation == many);
+        }
     }
 }
