@@ -21,15 +21,15 @@ pub const CORE_PACKAGES: [&str; 4] = ["netloom-wire", "netloom-proto", "netloom-
 /// Packages that may have features: one per optional transport or engine, so that combinations do not multiply.
 const PACKAGES_WITH_FEATURES: [&str; 2] = ["netloom", "netloom-cli"];
 
-/// Packages that may contain `unsafe`: batched UDP system calls, the C interface, the counting allocator, the
-/// choice of vectors.
-const PACKAGES_WITH_UNSAFE: [&str; 4] = ["netloom-transport", "netloom-c", "netloom-count", "netloom-simd"];
+/// Packages that may contain `unsafe`: batched UDP system calls, the C interface, the counting allocator, what
+/// only the processor knows.
+const PACKAGES_WITH_UNSAFE: [&str; 4] = ["netloom-transport", "netloom-c", "netloom-count", "netloom-cpu"];
 
 /// The whole stack from the bottom up, for the packages that may use all of it up to some height.
 const STACK: [&str; 17] = [
     "netloom-count",
     "netloom-derive",
-    "netloom-simd",
+    "netloom-cpu",
     "netloom-wire",
     "netloom-proto",
     "netloom-replica",
@@ -79,15 +79,15 @@ const fn edge(package: &'static str, ours: Ours) -> Rule {
 /// The picture in ARCHITECTURE.md. A new package gets its line here and its place there.
 const RULES: &[Rule] = &[
     core("netloom-wire", &[], &["thiserror"]),
-    core("netloom-proto", &["netloom-wire"], &["crc32c", "ring", "thiserror", "x25519-dalek"]),
-    core("netloom-replica", &["netloom-simd", "netloom-wire"], &["glam", "thiserror"]),
+    core("netloom-proto", &["netloom-cpu", "netloom-wire"], &["crc32c", "ring", "thiserror", "x25519-dalek"]),
+    core("netloom-replica", &["netloom-cpu", "netloom-wire"], &["glam", "thiserror"]),
     core(
         "netloom-session",
-        &["netloom-derive", "netloom-wire", "netloom-proto", "netloom-replica"],
+        &["netloom-cpu", "netloom-derive", "netloom-wire", "netloom-proto", "netloom-replica"],
         &["lz4_flex", "rmp", "rmp-serde", "serde", "thiserror", "tracing"],
     ),
     core("netloom-count", &[], &[]),
-    core("netloom-simd", &[], &[]),
+    core("netloom-cpu", &[], &[]),
     core("netloom-derive", &[], &["proc-macro2", "quote", "syn"]),
     edge("netloom-scene", Ours::Only(&["netloom-wire", "netloom-replica"])),
     edge("netloom-transport", Ours::Only(&["netloom-wire"])),

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::mem::offset_of;
 use std::net::SocketAddr;
 
+use netloom_cpu::{fetch, fetch_first, fetch_next};
 use netloom_wire::Micros;
 
 use crate::channel::{Receiver, SendError, Tag, Undeliverable};
@@ -217,6 +218,24 @@ impl Connection {
             unanswered_probes: 0,
             counters: Counters::default(),
         }
+    }
+
+    /// Asks for the lines that sending a packet needs.
+    pub fn fetch(&self) {
+        let Connection { rate, sent, window, history, .. } = self;
+        fetch_first(self, 2 * LINE_BYTES);
+        fetch_first(rate, 3 * LINE_BYTES);
+        fetch_first(sent, 2 * LINE_BYTES);
+        fetch_first(window, LINE_BYTES);
+        // The counts lie behind it, and what became of messages.
+        fetch(history);
+        fetch_next(history);
+    }
+
+    /// Asks for what lies elsewhere.
+    pub fn fetch_channel(&self, channel: u8) {
+        self.outbox.fetch(channel);
+        self.sent.fetch_next();
     }
 
     pub fn state(&self) -> State {

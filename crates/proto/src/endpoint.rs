@@ -302,6 +302,17 @@ impl Endpoint {
         self.connection(peer).map(Connection::smoothed_rtt)
     }
 
+    /// Asks for the memory of a peer's connection that sending needs, ahead of [`send`](Self::send): see
+    /// [`netloom_cpu::fetch`](mod@netloom_cpu::fetch).
+    pub fn fetch(&self, peer: PeerId) {
+        self.connection(peer).into_iter().for_each(Connection::fetch);
+    }
+
+    /// Asks for what a channel of it needs besides, once [`fetch`](Self::fetch) has come.
+    pub fn fetch_channel(&self, peer: PeerId, channel: u8) {
+        self.connection(peer).into_iter().for_each(|connection| connection.fetch_channel(channel));
+    }
+
     /// Whether a peer's packets are sealed.
     pub fn is_sealed(&self, peer: PeerId) -> bool {
         self.connection(peer).is_some_and(Connection::is_sealed)

@@ -162,6 +162,12 @@ impl Default for SentPackets {
 }
 
 impl SentPackets {
+    /// Asks for the places of the next packet and of what it carries.
+    pub fn fetch_next(&self) {
+        self.packets.back().into_iter().for_each(netloom_cpu::fetch_next);
+        self.carried.back().into_iter().for_each(netloom_cpu::fetch_next);
+    }
+
     /// The number of the next packet.
     pub fn next_number(&self) -> u64 {
         self.first + self.packets.len() as u64

@@ -38,7 +38,7 @@ mod shape;
 mod symbol;
 mod tally;
 
-pub use batch::{Batch, Update};
+pub use batch::{Batch, Beside, LANES, Update};
 pub use carry::Carrier;
 pub use codes::{
     Codes, GAP_BITS_MAX, GROUPS, Group, NAME_BYTES_MAX, SHIPPED, TABLE_BYTES_MAX, TableError, gap_code,

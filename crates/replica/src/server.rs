@@ -41,6 +41,7 @@ mod slots;
 pub mod tally;
 mod wanted;
 
+use netloom_cpu::fetch;
 use netloom_wire::{Alias, Tick};
 
 use crate::arena::Arena;
@@ -125,6 +126,7 @@ impl ReplicaServer {
             tiers: config.tiers,
             cadence: config.cadence,
             standings: Vec::new(),
+            has_importances: false,
             heartbeat: config.heartbeat,
             baseline_ticks: config.baseline_ticks,
         };
@@ -202,6 +204,10 @@ impl ReplicaServer {
         self.interest.set_visible_to(index.slot() as u32, visible_to);
     }
 
+    fn peer(&self, peer: ReplicaPeer) -> Option<&Peer> {
+        self.peers.get(peer.index())?.as_deref()
+    }
+
     /// A peer that holds nothing yet.
     pub fn add_peer(&mut self, config: PeerConfig) -> ReplicaPeer {
         let free = self.peers.iter().position(Option::is_none);
@@ -212,6 +218,17 @@ impl ReplicaServer {
             None => self.peers.push(peer),
         }
         ReplicaPeer(number as u32)
+    }
+
+    /// Asks for what is known of a peer, ahead of [`handle_outcome`](ReplicaServer::handle_outcome) and
+    /// [`select`](ReplicaServer::select): see [`netloom_cpu::fetch`](mod@netloom_cpu::fetch).
+    pub fn fetch(&self, peer: ReplicaPeer) {
+        self.peer(peer).into_iter().for_each(fetch);
+    }
+
+    /// Asks for its slots and snapshots on their way, once [`fetch`](ReplicaServer::fetch) has come.
+    pub fn fetch_slots(&self, peer: ReplicaPeer) {
+        self.peer(peer).into_iter().for_each(Peer::fetch_slots);
     }
 
     /// The peer is gone.
@@ -240,13 +257,13 @@ impl ReplicaServer {
 
     /// The object that a peer calls by an alias; `None` if it was never told of such a one, or it is gone.
     pub fn object_of(&self, peer: ReplicaPeer, alias: Alias) -> Option<ObjectIndex> {
-        let peer = self.peers.get(peer.0 as usize)?.as_deref()?;
+        let peer = self.peer(peer)?;
         Some(self.world.at(peer.object_slot(alias)?)?.index())
     }
 
     /// What a peer calls an object; `None` if it does not see it.
     pub fn alias_of(&self, peer: ReplicaPeer, index: ObjectIndex) -> Option<Alias> {
-        let peer = self.peers.get(peer.0 as usize)?.as_deref()?;
+        let peer = self.peer(peer)?;
         let number = peer.slots.of(index.slot() as u32).filter(|_| self.world.contains(index))?;
         Some(peer.slots.alias(number))
     }
@@ -264,7 +281,7 @@ impl ReplicaServer {
 
     /// How much of what a peer sees it is known to have, and how much that is in all: who has just joined has nothing yet.
     pub fn progress(&self, peer: ReplicaPeer) -> Option<Progress> {
-        let peer = self.peers.get(peer.0 as usize)?.as_deref()?;
+        let peer = self.peer(peer)?;
         let (total, entering) = (peer.slots.in_sight().len(), peer.entering.len());
         Some(Progress { held: total.saturating_sub(entering), total })
     }
@@ -281,7 +298,7 @@ impl ReplicaServer {
     pub fn begin_tick(&mut self) -> Result<Tick, WorldError> {
         self.tick = self.tick.next();
         self.world.commit(self.tick)?;
-        let objects = self.world.versions().len();
+        let objects = self.world.slot_count();
         self.cache.begin(objects);
         self.workers.iter_mut().for_each(|worker| worker.wanted.begin(objects));
         let own = self.scribes.iter_mut().map(|scribe| &mut scribe.encoder);
@@ -308,12 +325,10 @@ impl ReplicaServer {
         changed_words.extend(words.filter(|(_, word)| **word != 0).map(|(at, _)| at));
         let mut words = world.live().iter().zip(changed.words());
         *all_changed = words.all(|(live, changed)| live & !changed == 0);
+        let mut weighed = false;
+        self.workers.iter_mut().for_each(|worker| weighed |= worker.take_weighed());
+        choosing.note_changes(world, weighed);
         // Of an object that is gone both mean nothing.
-        for slot in world.changed().iter().chain(world.retuned()).map(|index| index.slot()) {
-            let (priority, speed) = (world.priorities()[slot], world.speeds()[slot]);
-            choosing.standings[slot].importance =
-                choosing.weights.importance(priority, speed, world.kind_weights()[slot]);
-        }
         for slot in world.spawned().iter().chain(world.retuned()).map(|index| index.slot()) {
             choosing.standings[slot].closeness = choosing.weights.closeness(world.relevance_radii()[slot]);
         }
@@ -350,7 +365,7 @@ impl ReplicaServer {
         }
         if interest.asks_where() {
             for index in world.moved() {
-                interest.set_position(index.slot() as u32, world.positions()[index.slot()]);
+                interest.set_position(index.slot() as u32, world.motions()[index.slot()].position);
             }
         }
         for &index in world.retuned() {
@@ -413,8 +428,7 @@ impl ReplicaServer {
     /// Whether much hangs on the news that this tick's snapshots for a peer arrived: others will be built upon them, or they
     /// bring or take objects. If not, the news can wait.
     pub fn is_awaited(&self, peer: ReplicaPeer) -> bool {
-        let peer = self.peers.get(peer.0 as usize).and_then(Option::as_ref);
-        peer.is_some_and(|peer| peer.awaits(self.tick, self.baseline_ticks))
+        self.peer(peer).is_some_and(|peer| peer.awaits(self.tick, self.baseline_ticks))
     }
 
     /// The next message for a peer's reliable-ordered channel: a value of a field of which every one must arrive
@@ -435,7 +449,7 @@ impl ReplicaServer {
 
     /// What became of the values that a peer must all receive; `None` for a peer that is gone.
     pub fn property_counters(&self, peer: ReplicaPeer) -> Option<PropertyCounters> {
-        Some(self.peers.get(peer.0 as usize)?.as_ref()?.properties.counters())
+        Some(self.peer(peer)?.properties.counters())
     }
 
     /// From now on every so many ticks become baselines; out of the range of [`ServerConfig::baseline_ticks`] the nearest

@@ -18,7 +18,7 @@
 //! parent. Versions of an earlier frame are gone, because nothing can be computed with them.
 //!
 //! Objects are found by [`ObjectIndex`]: a dense slot and the lifetime of the slot that is meant. Rows that are walked
-//! every tick ([`World::positions`], [`World::versions`], …) are plain slices by slot; an [`Object`] shows everything
+//! every tick ([`World::motions`], [`World::priorities`], …) are plain slices by slot; an [`Object`] shows everything
 //! about one.
 //!
 //! ```
@@ -51,6 +51,7 @@ mod commit;
 mod error;
 mod family;
 mod history;
+mod lanes;
 mod object;
 mod transform;
 mod value;
@@ -71,7 +72,8 @@ use crate::limits::OBJECTS_MAX;
 use crate::property::PropertyLog;
 use class_table::Shape;
 use family::Family;
-use history::Histories;
+use history::{Histories, Stride};
+use lanes::Lanes;
 use transform::Transform;
 
 /// An object of a world: a dense slot, and which lifetime of the slot is meant.
@@ -165,27 +167,87 @@ impl Spawn {
     }
 }
 
+/// What an object is: what its words mean follows from it. Apart from the other settings, because every code asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kind {
+    pub class: ClassId,
+    pub profile: Profile,
+}
+
+/// What every write and every commit asks of a slot, four of them in a line of memory.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// Of the object in it, or of the next one.
+    generation: u32,
+    /// The tick of the newest version.
+    version: Tick,
+    /// Counts the changes of what the words mean.
+    frame: u32,
+    /// What is to be done about it at the next commit, and what is so all the time; zero without an object.
+    flags: u16,
+    kind: Kind,
+}
+
+const _: () = assert!(size_of::<Slot>() == 16);
+
+impl Slot {
+    #[inline]
+    fn is_live(&self) -> bool {
+        self.flags & flag::LIVE != 0
+    }
+}
+
+/// What many objects have in common: their kind, and where their versions are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alike {
+    kind: Kind,
+    stride: Stride,
+}
+
+/// Where an object is in the world, and how fast it moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Motion {
+    /// Where, in metres.
+    pub position: [f32; 3],
+    /// In metres per second.
+    pub speed: f32,
+}
+
 /// What is seldom looked at.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     id: ObjectId,
-    class: ClassId,
     owner: Option<OwnerId>,
     team: Option<TeamId>,
-    profile: Profile,
     origin: SectorOrigin,
     jumped: Option<Tick>,
 }
 
-/// What is to be done about a slot at the next commit; zero for a slot without an object.
+/// Flags of a [`Slot`].
 mod flag {
-    pub const LIVE: u8 = 1;
-    pub const TOUCHED: u8 = 1 << 1;
-    pub const FORCED: u8 = 1 << 2;
-    pub const REFRAMED: u8 = 1 << 3;
-    pub const TELEPORTED: u8 = 1 << 4;
-    pub const UNBORN: u8 = 1 << 5;
-    pub const REASSIGNED: u8 = 1 << 6;
+    pub const LIVE: u16 = 1;
+    pub const TOUCHED: u16 = 1 << 1;
+    pub const FORCED: u16 = 1 << 2;
+    pub const REFRAMED: u16 = 1 << 3;
+    pub const TELEPORTED: u16 = 1 << 4;
+    pub const UNBORN: u16 = 1 << 5;
+    pub const REASSIGNED: u16 = 1 << 6;
+    /// The words of the position are those from before it was set last.
+    pub const MOVED: u16 = 1 << 7;
+    /// The words of the rotation are those from before it was set last.
+    pub const TURNED: u16 = 1 << 8;
+    /// There is a position: of the class, but asked for at every write.
+    pub const HAS_POSITION: u16 = 1 << 9;
+    /// There is a rotation.
+    pub const HAS_ROTATION: u16 = 1 << 10;
+    /// There is a velocity.
+    pub const HAS_VELOCITY: u16 = 1 << 11;
+    /// It is attached to something, or something to it.
+    pub const IN_FAMILY: u16 = 1 << 12;
+    /// It jumped, and perhaps not so long ago that nobody builds on what was before.
+    pub const JUMPED: u16 = 1 << 13;
+    /// What no commit settles.
+    pub const LASTING: u16 = LIVE | HAS_POSITION | HAS_ROTATION | HAS_VELOCITY | IN_FAMILY | JUMPED;
 }
 
 /// What changed at the newest commit.
@@ -207,8 +269,7 @@ pub struct World {
     classes: ClassTable,
     ids: BTreeMap<ObjectId, u32>,
 
-    generations: Vec<u32>,
-    flags: Vec<u8>,
+    slots: Vec<Slot>,
     settings: Vec<Settings>,
     transforms: Vec<Transform>,
     family: Family,
@@ -217,16 +278,15 @@ pub struct World {
     contents: Vec<Vec<Vec<u8>>>,
     property_log: PropertyLog,
 
-    positions: Vec<[f32; 3]>,
-    speeds: Vec<f32>,
-    versions: Vec<Tick>,
-    frames: Vec<u32>,
+    motions: Vec<Motion>,
     priorities: Vec<f32>,
     relevance_radii: Vec<f32>,
     kind_weights: Vec<f32>,
     live: Vec<u64>,
 
     touched: Vec<u32>,
+    /// Scratch: objects that are committed side by side.
+    lanes: Box<Lanes>,
     free: VecDeque<u32>,
     /// Slots that become free with the next commit, and the objects that it will report as despawned.
     released: Vec<u32>,
@@ -264,22 +324,19 @@ impl World {
             classes,
             property_log,
             ids: BTreeMap::new(),
-            generations: Vec::new(),
-            flags: Vec::new(),
+            slots: Vec::new(),
             settings: Vec::new(),
             transforms: Vec::new(),
             family: Family::default(),
             histories: Histories::new(),
             contents: Vec::new(),
-            positions: Vec::new(),
-            speeds: Vec::new(),
-            versions: Vec::new(),
-            frames: Vec::new(),
+            motions: Vec::new(),
             priorities: Vec::new(),
             relevance_radii: Vec::new(),
             kind_weights: Vec::new(),
             live: Vec::new(),
             touched: Vec::new(),
+            lanes: Box::default(),
             free: VecDeque::new(),
             released: Vec::new(),
             despawned_next: Vec::new(),
@@ -308,15 +365,9 @@ impl World {
     pub fn spawn(&mut self, spawn: Spawn) -> Result<ObjectIndex, WorldError> {
         let unknown = WorldError::UnknownClass { class: spawn.class.0, count: self.classes.len() };
         let shape = self.classes.shape(spawn.class).ok_or(unknown)?;
-        let settings = Settings {
-            id: spawn.id,
-            class: spawn.class,
-            owner: spawn.owner,
-            team: spawn.team,
-            profile: spawn.profile.unwrap_or(shape.profile),
-            origin: spawn.origin,
-            jumped: None,
-        };
+        let kind = Kind { class: spawn.class, profile: spawn.profile.unwrap_or(shape.profile) };
+        let Spawn { id, owner, team, origin, .. } = spawn;
+        let settings = Settings { id, owner, team, origin, jumped: None };
         let kind_weight =
             in_range("kind_weight", spawn.kind_weight, f32::MIN_POSITIVE, f32::MAX, "finite and above 0")?;
         let priority = checked_priority(spawn.priority)?;
@@ -324,22 +375,22 @@ impl World {
         if self.ids.contains_key(&spawn.id) {
             return Err(WorldError::IdInUse(spawn.id));
         }
-        let slot = self.take_slot(settings)?;
+        let slot = self.take_slot(kind, settings)?;
         self.ids.insert(spawn.id, slot as u32);
-        self.settings[slot] = settings;
-        self.flags[slot] = flag::LIVE | flag::UNBORN;
+        (self.slots[slot].kind, self.settings[slot]) = (kind, settings);
+        self.slots[slot].flags = flag::LIVE | flag::UNBORN | self.classes.parts_of(kind);
         self.priorities[slot] = priority;
         self.silent += usize::from(priority == 0.0);
         self.populations[usize::from(spawn.class.0)] += 1;
         self.relevance_radii[slot] = radius;
         self.kind_weights[slot] = kind_weight;
         // Words of zero mean the origin, where positions are relative to one.
-        let position = if settings.profile.uses_origin() { spawn.origin.metres() } else { [0.0; 3] };
-        self.transforms[slot] = Transform { position, ..Transform::default() };
-        self.speeds[slot] = 0.0;
-        self.versions[slot] = self.committed.unwrap_or_default();
+        let zero = kind.profile.zero(&origin);
+        self.transforms[slot] = Transform { position: zero, zero, ..Transform::default() };
+        self.motions[slot].speed = 0.0;
+        self.slots[slot].version = self.committed.unwrap_or_default();
         // Differs from every place, so that the first commit reports the object as moved.
-        self.positions[slot] = [f32::NAN; 3];
+        self.motions[slot].position = [f32::NAN; 3];
         self.family.open(slot);
         self.open_words(slot);
         self.open_contents(slot);
@@ -353,17 +404,17 @@ impl World {
         while let Some(child) = self.family.first_child(slot) {
             self.move_to_parent(child, None);
         }
-        self.family.attach(slot, None);
+        self.attach_to(slot, None);
         self.ids.remove(&self.settings[slot].id);
-        self.populations[usize::from(self.settings[slot].class.0)] -= 1;
+        self.populations[usize::from(self.slots[slot].kind.class.0)] -= 1;
         self.silent -= usize::from(self.priorities[slot] == 0.0);
         self.histories.close(slot);
-        if self.flags[slot] & flag::UNBORN == 0 {
+        if self.slots[slot].flags & flag::UNBORN == 0 {
             self.despawned_next.push(index);
         }
-        self.flags[slot] = 0;
+        self.slots[slot].flags = 0;
         self.live[slot / 64] &= !(1 << (slot % 64));
-        self.generations[slot] = self.generations[slot].wrapping_add(1);
+        self.slots[slot].generation = self.slots[slot].generation.wrapping_add(1);
         self.released.push(slot as u32);
         Ok(())
     }
@@ -403,28 +454,44 @@ impl World {
     /// The object in a slot; `None` if it is empty.
     #[inline]
     pub fn at(&self, slot: usize) -> Option<Object<'_>> {
-        let live = self.flags.get(slot).is_some_and(|flags| flags & flag::LIVE != 0);
-        live.then(|| Object::new(self, slot))
+        let is_live = self.slots.get(slot).is_some_and(Slot::is_live);
+        is_live.then(|| Object::new(self, slot))
     }
 
     /// The class and the profile of the object in a slot; `None` if it is empty.
     #[inline]
-    pub(crate) fn kind_at(&self, slot: usize) -> Option<(ClassId, Profile)> {
-        let live = self.flags.get(slot).is_some_and(|flags| flags & flag::LIVE != 0);
-        live.then(|| (self.settings[slot].class, self.settings[slot].profile))
+    pub(crate) fn kind_at(&self, slot: usize) -> Option<Kind> {
+        self.slots.get(slot).filter(|slot| slot.is_live()).map(|slot| slot.kind)
     }
 
     /// The words of the object in a slot now, and those that were in force at two ticks, the newer one first; `None` as for
     /// [`Object::words_at`]. Whether it jumped since the newer one.
     #[inline(always)]
     pub(crate) fn past_at(&self, slot: usize, ticks: [Tick; 2]) -> Option<([&[i32]; 3], bool)> {
-        let jumped = self.settings[slot].jumped.is_some_and(|jumped| jumped.is_newer_than(ticks[0]));
+        let jumped = self.slots[slot].flags & flag::JUMPED != 0
+            && self.settings[slot].jumped.is_some_and(|jumped| jumped.is_newer_than(ticks[0]));
         self.histories.versions(slot, ticks).map(|words| (words, jumped))
+    }
+
+    /// What [`World::past_at`] finds for the object in a slot, it finds in the same places for others like it.
+    pub(crate) fn alike(&self, slot: usize, ticks: [Tick; 2]) -> Option<Alike> {
+        let slot_of = self.slots.get(slot).filter(|slot| slot.is_live())?;
+        Some(Alike { kind: slot_of.kind, stride: self.histories.stride_of(slot, ticks)? })
+    }
+
+    /// [`World::past_at`] for an object that is like another one and did not jump; `None` if it is not, or did.
+    #[inline(always)]
+    pub(crate) fn past_of(&self, slot: usize, alike: &Alike) -> Option<[&[i32]; 3]> {
+        let Slot { flags, kind, .. } = *self.slots.get(slot)?;
+        if flags & (flag::LIVE | flag::JUMPED) != flag::LIVE || kind != alike.kind {
+            return None;
+        }
+        self.histories.versions_in_stride(slot, &alike.stride)
     }
 
     /// All objects, by slot.
     pub fn iter(&self) -> impl Iterator<Item = Object<'_>> {
-        (0..self.flags.len()).filter_map(|slot| self.at(slot))
+        (0..self.slots.len()).filter_map(|slot| self.at(slot))
     }
 
     /// All objects that are attached to others, by slot.
@@ -447,23 +514,19 @@ impl World {
         self.write_counters
     }
 
-    fn take_slot(&mut self, settings: Settings) -> Result<usize, WorldError> {
+    fn take_slot(&mut self, kind: Kind, settings: Settings) -> Result<usize, WorldError> {
         if let Some(slot) = self.free.pop_front() {
             return Ok(slot as usize);
         }
-        let slot = self.flags.len();
+        let slot = self.slots.len();
         if slot == self.config.objects_max {
             return Err(WorldError::Full { objects_max: slot });
         }
-        self.generations.push(0);
-        self.flags.push(0);
+        self.slots.push(Slot { generation: 0, version: Tick::default(), frame: 0, flags: 0, kind });
         self.settings.push(settings);
         self.transforms.push(Transform::default());
         self.contents.push(Vec::new());
-        self.positions.push([0.0; 3]);
-        self.speeds.push(0.0);
-        self.versions.push(Tick::default());
-        self.frames.push(0);
+        self.motions.push(Motion::default());
         self.priorities.push(0.0);
         self.relevance_radii.push(0.0);
         self.kind_weights.push(0.0);
@@ -472,7 +535,7 @@ impl World {
     }
 
     fn open_words(&mut self, slot: usize) {
-        let class = self.classes.class_of(&self.settings[slot]);
+        let class = self.classes.class_of(self.slots[slot].kind);
         self.histories.open(slot, class.word_count());
         let words = self.histories.draft_mut(slot);
         for field in class.fields() {
@@ -482,34 +545,31 @@ impl World {
 
     #[inline]
     fn class_of(&self, slot: usize) -> &Class {
-        self.classes.class_of(&self.settings[slot])
+        self.classes.class_of(self.slots[slot].kind)
     }
 
     #[inline]
     fn shape_of(&self, slot: usize) -> &Shape {
-        self.classes.shape_of(&self.settings[slot])
+        self.classes.shape_of(self.slots[slot].kind)
     }
 
     #[inline]
     fn index_of(&self, slot: usize) -> ObjectIndex {
-        ObjectIndex { slot: slot as u32, generation: self.generations[slot] }
+        ObjectIndex { slot: slot as u32, generation: self.slots[slot].generation }
     }
 
     #[inline]
     fn slot_of(&self, index: ObjectIndex) -> Result<usize, WorldError> {
         let slot = index.slot();
-        match self.flags.get(slot) {
-            Some(flags) if flags & flag::LIVE != 0 && self.generations[slot] == index.generation => Ok(slot),
+        match self.slots.get(slot) {
+            Some(found) if found.is_live() && found.generation == index.generation => Ok(slot),
             _ => Err(WorldError::Gone(index)),
         }
     }
 
     #[inline]
     fn touch_slot(&mut self, slot: usize) {
-        if self.flags[slot] & flag::TOUCHED == 0 {
-            self.flags[slot] |= flag::TOUCHED;
-            self.touched.push(slot as u32);
-        }
+        self.mark(slot, 0);
     }
 }
 

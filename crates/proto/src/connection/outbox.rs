@@ -103,6 +103,11 @@ impl Outbox {
         Ok(())
     }
 
+    /// Asks for the memory of a channel that sending a message needs.
+    pub fn fetch(&self, channel: u8) {
+        self.senders.get(usize::from(channel)).into_iter().for_each(netloom_cpu::fetch);
+    }
+
     pub fn pending_on(&self, channel: u8) -> usize {
         self.senders.get(usize::from(channel)).map_or(0, Sender::pending_bytes)
     }

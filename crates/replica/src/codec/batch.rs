@@ -13,7 +13,7 @@
 //!
 //! An object that has anything unusual about it is encoded alone; the bits are the same.
 
-use netloom_simd::{Work, widest};
+use netloom_cpu::{Work, widest};
 use netloom_wire::quantize::WordRange;
 
 use super::arc::{self, Arc, Unit};
@@ -28,7 +28,7 @@ use super::{Others, Pair, Shape, SmallCode, four, position, rotation};
 use crate::class::{Class, Grain};
 
 /// Objects side by side.
-const LANES: usize = 16;
+pub const LANES: usize = 16;
 
 /// One word of each.
 type Column = [i32; LANES];
@@ -47,55 +47,48 @@ pub struct Update<'a> {
 }
 
 impl Pair {
-    /// Whether [`Pair::encode_many`] does anything for objects of this class.
-    pub fn encodes_many(&self, class: &Class, visible: u64) -> bool {
-        self.line.is_some() && Layout::of(&Shape::of(class, visible)).is_some()
+    /// How objects of a class are encoded side by side; `None` if each of them is encoded alone.
+    pub fn beside<'a>(&'a self, class: &'a Class, visible: u64) -> Option<Beside<'a>> {
+        let shape = Shape::of(class, visible);
+        let (line, layout) = self.line.as_ref().zip(Layout::of(&shape))?;
+        Some(Beside { line, layout, class, others: shape.others })
     }
+}
 
-    /// [`Pair::encode_small`] for many objects: the bits of each, as [`SmallCode`] holds them. Those of an object with
-    /// anything unusual are zero: it is to be encoded alone. What is in `batch` does not matter. Ends with the shorter of `updates` and `out`, and returns
-    /// how many there were.
+/// Objects of one class with the same ages, side by side.
+#[derive(Clone, Copy, Debug)]
+pub struct Beside<'a> {
+    line: &'a Line,
+    layout: Layout,
+    class: &'a Class,
+    /// The fields besides position and rotation.
+    others: u64,
+}
+
+impl Beside<'_> {
+    /// Puts an object into its place of a batch, below [`LANES`].
     ///
     /// # Panics
     /// If any words are fewer than the class has.
-    pub fn encode_many<'a>(
-        &self,
-        class: &Class,
-        visible: u64,
-        updates: impl IntoIterator<Item = Update<'a>>,
-        codes: &Codes,
-        batch: &mut Batch,
-        out: &mut [u64],
-    ) -> usize {
-        let mut updates = updates.into_iter();
-        let shape = Shape::of(class, visible);
-        let Some((line, layout)) = self.line.as_ref().zip(Layout::of(&shape)) else {
-            return out.iter_mut().zip(updates).map(|(code, _)| *code = 0).count();
-        };
-        let mut done = 0;
-        for chunk in out.chunks_mut(LANES) {
-            let mut count = 0;
-            for update in updates.by_ref().take(chunk.len()) {
-                // One that jumped has a symbol more.
-                let alone = update.jumped
-                    || shape.others != 0
-                        && Others::new(class, shape.others, update.current, update.newer).any_changed();
-                batch.load(count, layout, &update, alone);
-                count += 1;
-            }
-            let out = chunk.get_mut(..count).unwrap_or_default();
-            widest(Encoding { batch, line, range: layout.range, codes, out });
-            done += count;
-            if count < LANES {
-                break;
-            }
-        }
-        done
+    #[inline(always)]
+    pub fn load(&self, batch: &mut Batch, lane: usize, update: &Update<'_>) {
+        // One that jumped has a symbol more.
+        let alone = update.jumped
+            || self.others != 0
+                && Others::new(self.class, self.others, update.current, update.newer).any_changed();
+        batch.load(lane, self.layout, update, alone);
+    }
+
+    /// [`Pair::encode_small`] for the first objects of a batch: the bits of each, as [`SmallCode`] holds them. Those of an object with
+    /// anything unusual are zero: it is to be encoded alone.
+    pub fn encode(&self, batch: &mut Batch, codes: &Codes, out: &mut [u64]) {
+        let count = out.len().min(LANES);
+        widest(Encoding { batch, line: self.line, range: self.layout.range, codes, out: &mut out[..count] });
     }
 }
 
 /// Where the words are that make columns: a position and a rotation, both quantized, the rotation to ten bits.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Layout {
     position: u8,
     rotation: u8,

@@ -26,7 +26,7 @@ impl Digests {
     /// Forgets those of objects that changed, and makes those of some others, so that all have had their turn after
     /// `ticks`.
     pub fn refresh(&mut self, world: &World, changed: &Bits, ticks: u32) {
-        let count = world.versions().len();
+        let count = world.slot_count();
         self.made.resize(count, 0);
         self.valid.reserve(count);
         self.valid.subtract(changed);

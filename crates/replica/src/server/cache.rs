@@ -18,9 +18,9 @@ use netloom_wire::{BitWriter, Tick};
 use super::wanted::{Index, Key, ROWS_USUAL, Wanted};
 use crate::arena::{Arena, ArenaRange, PIECE_ALIGN};
 use crate::bits::{Bits, ones};
-use crate::codec::{self, Baseline, Batch, Blobs, Codes, Pair, SmallCode, Update};
+use crate::codec::{self, Baseline, Batch, Beside, Blobs, Codes, LANES, Pair, SmallCode, Update};
 use crate::snapshot::Ages;
-use crate::world::{Object, World};
+use crate::world::{Kind, Object, World};
 
 /// The top byte of an entry whose code lies in an arena; the rest is whose, and its number there.
 const STORED: u64 = 255;
@@ -93,7 +93,7 @@ pub(super) struct Present<'a> {
 const BATCH_OBJECTS: usize = 64;
 
 /// As many of one kind are worth encoding side by side.
-const BESIDE_MIN: u32 = 6;
+const BESIDE_MIN: usize = 6;
 
 /// An object with its present and past words.
 #[derive(Clone, Copy)]
@@ -172,47 +172,103 @@ impl Encoder {
 
     /// Makes the codes of some objects, at most [`BATCH_OBJECTS`], into their places.
     fn encode_batch(&mut self, key: Key, objects: &[u32], present: Present<'_>, codes: &mut [u64]) {
-        let (pair, ticks) = (key.pair(), key.ticks(present.tick));
-        let kind_of = |at: usize| present.world.kind_at(objects[at] as usize);
-        let mut waiting = 0u64;
-        for (at, &object) in objects.iter().enumerate() {
-            codes[object as usize] = NO_BASELINE;
-            waiting |= 1 << at;
-        }
+        let pair = key.pair();
+        let mut waiting = if objects.len() < BATCH_OBJECTS { (1 << objects.len()) - 1 } else { u64::MAX };
         // Kinds of objects differ in where their words are, so those of one kind go together.
         while waiting != 0 {
-            let kind = kind_of(waiting.trailing_zeros() as usize);
-            let alike = ones(waiting).fold(0, |all, at| all | u64::from(kind_of(at) == kind) << at);
-            waiting &= !alike;
-            let class = kind.and_then(|(class, profile)| present.world.classes().class(class, profile));
-            let Some(class) = class else { continue };
-            let visible = class.visible(key.audience);
-            // Few are made sooner one by one than side by side with nobody.
-            if alike.count_ones() < BESIDE_MIN || !pair.encodes_many(class, visible) {
-                for at in ones(alike) {
-                    let object = objects[at] as usize;
-                    codes[object] = self.encode_alone(key, &pair, object, present);
-                    self.encodes += u64::from(codes[object] != NO_BASELINE);
+            let first = objects[waiting.trailing_zeros() as usize] as usize;
+            let kind = present.world.kind_at(first);
+            let class = kind.and_then(|kind| present.world.classes().class(kind.class, kind.profile));
+            let beside = class.and_then(|class| pair.beside(class, class.visible(key.audience)));
+            waiting &= match (kind, beside) {
+                (None, _) => {
+                    codes[first] = NO_BASELINE;
+                    waiting - 1
                 }
-                continue;
-            }
-            let mut kept = 0u64;
-            let updates = ones(alike).filter_map(|at| {
-                let update = update_of(ticks, objects[at] as usize, present)?;
-                kept |= 1 << at;
-                Some(update)
-            });
-            let mut made = [0; BATCH_OBJECTS];
-            pair.encode_many(class, visible, updates, present.codes, &mut self.batch, &mut made);
-            for (at, code) in ones(kept).zip(made) {
-                let object = objects[at] as usize;
-                codes[object] = match code {
-                    0 => self.encode_alone(key, &pair, object, present),
-                    _ => code,
-                };
-            }
-            self.encodes += u64::from(kept.count_ones());
+                (Some(kind), None) => {
+                    let is_alike = |at: &usize| present.world.kind_at(objects[*at] as usize) == Some(kind);
+                    let alike = ones(waiting).filter(is_alike).fold(0, |all, at| all | 1 << at);
+                    ones(alike).for_each(|at| self.encode_one(key, &pair, objects[at], present, codes));
+                    !alike
+                }
+                (Some(kind), Some(beside)) => {
+                    let beside = (kind, beside, &pair);
+                    self.encode_beside(key, beside, (objects, waiting), present, codes)
+                }
+            };
         }
+    }
+
+    /// Makes the codes of the objects of a kind, of those that wait; says which are of others.
+    fn encode_beside(
+        &mut self,
+        key: Key,
+        (kind, beside, pair): (Kind, Beside<'_>, &Pair),
+        (objects, waiting): (&[u32], u64),
+        present: Present<'_>,
+        codes: &mut [u64],
+    ) -> u64 {
+        let ticks = key.ticks(present.tick);
+        let first = objects[waiting.trailing_zeros() as usize] as usize;
+        let alike = present.world.alike(first, ticks);
+        let (mut lanes, mut count, mut others) = ([0; LANES], 0, 0u64);
+        for at in ones(waiting) {
+            let object = objects[at];
+            // Nearly all move at every tick, and where the states of one are, those of all are found without a search.
+            let update = match alike.and_then(|alike| present.world.past_of(object as usize, &alike)) {
+                Some([current, newer, older]) => Some(Update { current, newer, older, jumped: false }),
+                None if present.world.kind_at(object as usize) == Some(kind) => {
+                    update_of(ticks, object as usize, present)
+                }
+                None => {
+                    others |= 1 << at;
+                    continue;
+                }
+            };
+            let Some(update) = update else {
+                codes[object as usize] = NO_BASELINE;
+                continue;
+            };
+            beside.load(&mut self.batch, count, &update);
+            lanes[count] = object;
+            count += 1;
+            if count == LANES {
+                self.encode_lanes(key, (beside, pair), &lanes, present, codes);
+                count = 0;
+            }
+        }
+        self.encode_lanes(key, (beside, pair), &lanes[..count], present, codes);
+        others
+    }
+
+    /// Makes the codes of what is in the batch.
+    fn encode_lanes(
+        &mut self,
+        key: Key,
+        (beside, pair): (Beside<'_>, &Pair),
+        lanes: &[u32],
+        present: Present<'_>,
+        codes: &mut [u64],
+    ) {
+        let mut made = [0; LANES];
+        // Few are made sooner one by one than side by side with nobody.
+        if lanes.len() >= BESIDE_MIN {
+            beside.encode(&mut self.batch, present.codes, &mut made[..lanes.len()]);
+            self.encodes += made.iter().filter(|code| **code != 0).count() as u64;
+        }
+        for (&object, code) in lanes.iter().zip(made) {
+            match code {
+                0 => self.encode_one(key, pair, object, present, codes),
+                _ => codes[object as usize] = code,
+            }
+        }
+    }
+
+    /// Makes the code of an object by itself.
+    fn encode_one(&mut self, key: Key, pair: &Pair, object: u32, present: Present<'_>, codes: &mut [u64]) {
+        let code = self.encode_alone(key, pair, object as usize, present);
+        self.encodes += u64::from(code != NO_BASELINE);
+        codes[object as usize] = code;
     }
 
     /// Makes the code of an object that has anything unusual.

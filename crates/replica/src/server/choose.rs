@@ -14,6 +14,7 @@ use super::peer::{Peer, Scene};
 use super::priority::{Cadence, DistanceCurve, Picking, Sight, Tiers, Waiting, Weights};
 use super::wanted::{Found, Key, Wanted};
 use crate::bits::ones;
+use crate::world::World;
 
 /// Tick, flags, both ages and the count of updates.
 pub(super) const FRAME_BYTES: usize = 3 + 2 + 2;
@@ -34,7 +35,7 @@ const AUDIT_BUDGET_BYTES_MIN: usize = 20 * AUDIT_BYTES;
 /// What an object weighs before anyone looks at it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Standing {
-    /// What it gains a tick at distance 0.
+    /// What it gains a tick at distance 0, if [these are kept](Choosing::has_importances).
     pub importance: f32,
     /// The factor of the squares of its distances.
     pub closeness: f32,
@@ -49,6 +50,8 @@ pub(super) struct Choosing {
     pub cadence: Cadence,
     /// What each object weighs before anyone looks at it, by its slot in the world.
     pub standings: Vec<Standing>,
+    /// Whether the importances in them are those of this tick. Where everything fits, nobody asks, and they are not kept up to date.
+    pub has_importances: bool,
     pub heartbeat: Heartbeat,
     /// Every so manieth tick becomes a baseline.
     pub baseline_ticks: u32,
@@ -62,6 +65,48 @@ pub(super) struct Worker {
     pub wanted: Wanted,
     /// The rows that the pairs of one peer were found to have.
     rows: Found,
+    has_weighed: bool,
+}
+
+impl Choosing {
+    /// Follows what changed with a tick, if anybody weighed anything in the one before: then somebody will again.
+    pub fn note_changes(&mut self, world: &World, weighed: bool) {
+        let had_importances = std::mem::replace(&mut self.has_importances, weighed);
+        if !weighed {
+            return;
+        }
+        if !had_importances {
+            return (0..self.standings.len()).for_each(|slot| self.note_importance(slot, world));
+        }
+        for index in world.changed().iter().chain(world.retuned()) {
+            self.note_importance(index.slot(), world);
+        }
+    }
+
+    fn note_importance(&mut self, slot: usize, world: &World) {
+        self.standings[slot].importance = self.importance_of(slot, world);
+    }
+
+    fn importance_of(&self, slot: usize, world: &World) -> f32 {
+        let (priority, speed) = (world.priorities()[slot], world.motions()[slot].speed);
+        self.weights.importance(priority, speed, world.kind_weights()[slot])
+    }
+
+    #[inline]
+    fn standing(&self, slot: usize, world: &World) -> Standing {
+        let standing = self.standings[slot];
+        match self.has_importances {
+            true => standing,
+            false => Standing { importance: self.importance_of(slot, world), ..standing },
+        }
+    }
+}
+
+impl Worker {
+    /// Whether this one weighed anything since this was asked last.
+    pub fn take_weighed(&mut self) -> bool {
+        std::mem::take(&mut self.has_weighed)
+    }
 }
 
 impl Peer {
@@ -145,9 +190,9 @@ impl Peer {
             return;
         }
         let (eye, slots, pages) = (self.config.position, &self.slots, &self.held.pages);
-        let positions = scene.world.positions();
+        let motions = scene.world.motions();
         let distance = |number: u16| {
-            let there = positions[pages.object(number.into())];
+            let there = motions[pages.object(number.into())].position;
             let is_own = slots.get(number).is_some_and(|slot| slot.audience == Audience::Owner);
             let square: f32 = (0..3).map(|axis| (there[axis] - eye[axis]).powi(2)).sum();
             if is_own { -1.0 } else { square }
@@ -193,7 +238,7 @@ impl Peer {
         choosing: &Choosing,
         worker: &mut Worker,
     ) {
-        let positions = scene.world.positions();
+        let motions = scene.world.motions();
         let (eye, view) = (self.config.position, self.config.view);
         // Whoever is left out of a tick that becomes a baseline builds on others than most for a while, which costs bytes
         // and time. So in those ticks it is mostly those that do so already.
@@ -203,15 +248,16 @@ impl Peer {
         let pages = &self.held.pages;
         let sight = |slot: usize| {
             let object = pages.object(slot);
-            let there = positions[object];
+            let there = motions[object].position;
             let offset = [there[0] - eye[0], there[1] - eye[1], there[2] - eye[2]];
             let in_view = view.is_some_and(|view| view.contains(offset));
             let is_shared = pages[slot / 64].uniform >> (slot % 64) & 1 != 0;
-            let Standing { importance, closeness } = choosing.standings[object];
+            let Standing { importance, closeness } = choosing.standing(object, scene.world);
             let Sight { square_metres, importance, .. } = choosing.weights.sight(importance, offset, in_view);
             let favour = favours[usize::from(is_shared)];
             Sight { square_metres: square_metres * closeness, importance, favour }
         };
+        worker.has_weighed = true;
         let waiting = &mut worker.waiting;
         waiting.fill(count, self.held.pages.chosen().map(|(at, page)| (at, page.chosen)), sight);
         choosing.weights.weigh(waiting);

@@ -18,9 +18,10 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use netloom_cpu::{fetch, fetch_next};
 use netloom_wire::Tick;
 
-use super::page::place;
+use super::page::{FETCHED_PAGES, place};
 use crate::limits::{EXISTENCE_IN_FLIGHT_MAX, SNAPSHOTS_IN_FLIGHT_MAX};
 
 /// Places at first: enough for a round trip of a third of a second at 20 snapshots a second.
@@ -77,6 +78,14 @@ pub(super) struct Flights {
 }
 
 impl Flights {
+    /// Asks for the records, and for the words of the first pages.
+    pub fn fetch(&self) {
+        let words = self.words.get(..FETCHED_PAGES * self.places).unwrap_or(&self.words);
+        fetch(words);
+        self.records.front().into_iter().for_each(fetch);
+        self.records.back().into_iter().for_each(fetch_next);
+    }
+
     /// Makes room for so many pages.
     pub fn reserve(&mut self, pages: usize) {
         self.places = self.places.max(PLACES);

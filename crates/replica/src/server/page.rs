@@ -15,7 +15,12 @@
 
 use std::ops::{Index, IndexMut};
 
+use netloom_cpu::fetch;
+
 use super::held::Kind;
+
+/// Pages that are asked for ahead: those of 512 slots. A peer with more has work enough to hide what comes late.
+pub(super) const FETCHED_PAGES: usize = 8;
 
 /// The object of a slot that names none.
 pub(super) const NO_OBJECT: u32 = u32::MAX;
@@ -88,6 +93,11 @@ impl Pages {
             self.blocks.resize(pages, Block::EMPTY);
             self.more_busy.resize(pages.saturating_sub(1) / 64, 0);
         }
+    }
+
+    /// Asks for the bits of the first pages.
+    pub fn fetch(&self) {
+        self.blocks.iter().take(FETCHED_PAGES).for_each(|block| fetch(&block.page));
     }
 
     /// How many pages there are.

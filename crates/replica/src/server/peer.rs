@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use netloom_cpu::fetch;
 use netloom_wire::schema::Audience;
 use netloom_wire::{Alias, Tick};
 
@@ -142,6 +143,13 @@ impl Peer {
     /// The places in the world of its own objects.
     pub fn owned(&self) -> &[u32] {
         &self.owned
+    }
+
+    /// Asks for what lies elsewhere and is needed at every tick.
+    pub fn fetch_slots(&self) {
+        self.held.pages.fetch();
+        self.flights.fetch();
+        self.settling.first().into_iter().for_each(fetch);
     }
 
     pub fn new(number: u32, config: PeerConfig, world: &World) -> Peer {
@@ -357,7 +365,7 @@ impl Peer {
         for place in 0..self.slots.in_sight().len() {
             let (object, number) = self.slots.in_sight()[place];
             let is_news =
-                self.selected.is_none_or(|last| world.versions()[object as usize].is_newer_than(last));
+                self.selected.is_none_or(|last| world.version_at(object as usize).is_newer_than(last));
             if is_news {
                 self.soil(number);
             }

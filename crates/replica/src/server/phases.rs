@@ -132,7 +132,7 @@ impl ReplicaServer {
     /// The first phase in at most `count` jobs, 1 to 64.
     pub fn select_jobs(&mut self, count: usize) -> impl Iterator<Item = SelectJob<'_>> {
         let count = count.clamp(1, ENCODERS_MAX);
-        let objects = self.world.versions().len();
+        let objects = self.world.slot_count();
         while self.workers.len() < count {
             let mut worker = Worker::default();
             worker.wanted.begin(objects);

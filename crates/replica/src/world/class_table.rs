@@ -8,7 +8,7 @@
 use netloom_wire::schema::{Audience, FieldKind};
 use netloom_wire::{Profile, Schema};
 
-use super::Settings;
+use super::{Kind, flag};
 use crate::class::{Class, ClassError, ClassId, classes_hash};
 
 /// The classes that both sides share.
@@ -94,13 +94,22 @@ impl ClassTable {
 
     /// The class of an object that was spawned, and so has one.
     #[inline]
-    pub(super) fn class_of(&self, settings: &Settings) -> &Class {
-        &self.classes[usize::from(settings.class.0)][settings.profile as usize]
+    pub(super) fn class_of(&self, kind: Kind) -> &Class {
+        &self.classes[usize::from(kind.class.0)][kind.profile as usize]
     }
 
     #[inline]
-    pub(super) fn shape_of(&self, settings: &Settings) -> &Shape {
-        &self.shapes[usize::from(settings.class.0)]
+    pub(super) fn shape_of(&self, kind: Kind) -> &Shape {
+        &self.shapes[usize::from(kind.class.0)]
+    }
+
+    /// Which parts of a transform such an object has, as flags.
+    pub(super) fn parts_of(&self, kind: Kind) -> u16 {
+        let (class, shape) = (self.class_of(kind), self.shape_of(kind));
+        let has = |is_there: bool, flag: u16| if is_there { flag } else { 0 };
+        has(class.position().is_some(), flag::HAS_POSITION)
+            | has(class.rotation().is_some(), flag::HAS_ROTATION)
+            | has(shape.velocity.is_some(), flag::HAS_VELOCITY)
     }
 }
 

@@ -8,13 +8,14 @@ use netloom_wire::Tick;
 use super::history::{AGE_KEPT, not_ancient};
 use super::transform::{Place, to_singles};
 use super::value::load_triple;
-use super::{Changes, ObjectIndex, WorldError, flag};
+use super::{Changes, Motion, ObjectIndex, World, WorldError, flag};
+use crate::limits::BASELINE_AGE_MAX;
 use crate::pose::Pose;
 
-/// What was written to, and nothing else happened to it.
-const WRITTEN: u8 = flag::LIVE | flag::TOUCHED;
+/// What can be the case with an object that was only written to and belongs to no family: nearly all that moves.
+const WRITTEN: u16 = flag::LASTING & !flag::IN_FAMILY | flag::TOUCHED | flag::MOVED | flag::TURNED;
 
-impl super::World {
+impl World {
     /// Stores a version under `tick` of every object that differs from its newest version, was spawned, was
     /// [touched](super::World::touch), or has another frame. Ticks must go forward.
     pub fn commit(&mut self, tick: Tick) -> Result<(), WorldError> {
@@ -35,12 +36,19 @@ impl super::World {
         let mut touched = std::mem::take(&mut self.touched);
         touched.sort_unstable();
         for &slot in &touched {
-            let slot = slot as usize;
-            match self.flags[slot] == WRITTEN && self.family.is_alone(slot) {
-                true => self.commit_written(slot, tick),
+            let (slot, flags) = (slot as usize, self.slots[slot as usize].flags);
+            let is_written = flags & flag::LIVE != 0 && flags & !WRITTEN == 0;
+            let is_alike =
+                self.lanes.first().is_none_or(|first| self.slots[first].kind == self.slots[slot].kind);
+            if !is_written || !is_alike || self.lanes.is_full() {
+                self.commit_lanes(tick);
+            }
+            match is_written {
+                true => self.lanes.push(slot),
                 false => self.commit_slot(slot, tick),
             }
         }
+        self.commit_lanes(tick);
         touched.clear();
         self.touched = touched;
         self.free.extend(self.released.drain(..));
@@ -95,24 +103,20 @@ impl super::World {
         self.silent > 0
     }
 
-    /// Places in the world by slot; of empty slots anything.
-    pub fn positions(&self) -> &[[f32; 3]] {
-        &self.positions
+    /// Where objects are and how fast they move, by slot; of empty slots anything.
+    pub fn motions(&self) -> &[Motion] {
+        &self.motions
     }
 
-    /// Speeds by slot.
-    pub fn speeds(&self) -> &[f32] {
-        &self.speeds
+    /// How many slots there are, with and without an object.
+    pub fn slot_count(&self) -> usize {
+        self.slots.len()
     }
 
-    /// The tick of the newest version by slot.
-    pub fn versions(&self) -> &[Tick] {
-        &self.versions
-    }
-
-    /// Frames by slot.
-    pub fn frames(&self) -> &[u32] {
-        &self.frames
+    /// The tick of the newest version of what is in a slot, which must exist.
+    #[inline]
+    pub fn version_at(&self, slot: usize) -> Tick {
+        self.slots[slot].version
     }
 
     /// Priorities by slot.
@@ -135,25 +139,66 @@ impl super::World {
         &self.live
     }
 
-    /// As [`commit_slot`](Self::commit_slot), for an object that was only written to and belongs to no family: nearly all that
-    /// moves, so that nothing is asked here that is known.
+    /// As [`commit_slot`](Self::commit_slot), for objects that were only [written](WRITTEN) to.
+    fn commit_lanes(&mut self, tick: Tick) {
+        let Some(first) = self.lanes.first() else { return };
+        let kind = self.slots[first].kind;
+        self.histories.fetch(first, self.lanes.len());
+        let World { lanes, slots, transforms, motions, .. } = self;
+        lanes.load(|slot| {
+            let elapsed_ticks = tick.0.wrapping_sub(slots[slot].version.0);
+            (&transforms[slot], motions[slot].position, elapsed_ticks)
+        });
+        lanes.compute(kind.profile.quantizer(), self.config.ticks_per_second);
+        let class = self.classes.class_of(kind);
+        let parts = (class.position(), class.rotation());
+        for number in 0..self.lanes.len() {
+            self.commit_lane(number, parts, tick);
+        }
+        self.lanes.clear();
+    }
+
     #[inline(always)]
-    fn commit_written(&mut self, slot: usize, tick: Tick) {
-        self.flags[slot] = flag::LIVE;
-        if !self.histories.advance(slot, tick) {
+    fn commit_lane(&mut self, number: usize, parts: (Option<usize>, Option<usize>), tick: Tick) {
+        let slot = self.lanes.slot(number);
+        if self.lanes.is_odd(number) {
+            self.settle(slot);
+        }
+        let World { lanes, slots, histories, changes, motions, .. } = self;
+        let own = &mut slots[slot];
+        let flags = own.flags;
+        own.flags = flags & flag::LASTING;
+        let is_news = histories.advance(slot, tick, |words| {
+            if let Some(first) = parts.0.filter(|_| flags & flag::MOVED != 0) {
+                words[first..first + 4].copy_from_slice(&lanes.place(number));
+            }
+            if let Some(first) = parts.1.filter(|_| flags & flag::TURNED != 0) {
+                words[first..first + 4].copy_from_slice(&lanes.turn(number));
+            }
+        });
+        if !is_news {
             return;
         }
-        let before = std::mem::replace(&mut self.versions[slot], tick);
-        self.changes.changed.push(self.index_of(slot));
-        self.arrive(slot, self.transforms[slot].position, tick.0.wrapping_sub(before.0));
+        own.version = tick;
+        let index = ObjectIndex { slot: slot as u32, generation: own.generation };
+        changes.changed.push(index);
+        let now = lanes.motion(number);
+        if now.position != motions[slot].position {
+            changes.moved.push(index);
+        }
+        motions[slot] = now;
+        if flags & flag::HAS_VELOCITY != 0 {
+            self.motions[slot].speed = self.told_speed(slot);
+        }
     }
 
     fn commit_slot(&mut self, slot: usize, tick: Tick) {
-        let flags = self.flags[slot];
+        let flags = self.slots[slot].flags;
         if flags & flag::LIVE == 0 {
             return;
         }
-        self.flags[slot] = flag::LIVE;
+        self.settle(slot);
+        self.slots[slot].flags &= flag::LASTING;
         let index = self.index_of(slot);
         let born = flags & flag::UNBORN != 0;
         let reframed = born || flags & flag::REFRAMED != 0;
@@ -165,12 +210,12 @@ impl super::World {
         if !reframed && flags & flag::FORCED == 0 && !self.histories.differs(slot) {
             return;
         }
-        let elapsed_ticks = if born { 0 } else { tick.0.wrapping_sub(self.versions[slot].0) };
+        let elapsed_ticks = if born { 0 } else { tick.0.wrapping_sub(self.slots[slot].version.0) };
         self.histories.store(slot, tick, reframed);
-        self.versions[slot] = tick;
+        self.slots[slot].version = tick;
         self.changes.changed.push(index);
         if reframed {
-            self.frames[slot] = self.frames[slot].wrapping_add(1);
+            self.slots[slot].frame = self.slots[slot].frame.wrapping_add(1);
             if !born {
                 self.changes.reframed.push(index);
             }
@@ -180,6 +225,7 @@ impl super::World {
         let teleported = teleported && !crate::mutation::is(crate::mutation::Mutation::JumpForgotten);
         if teleported {
             self.settings[slot].jumped = Some(tick);
+            self.slots[slot].flags |= flag::JUMPED;
         }
         if born {
             self.live[slot / 64] |= 1 << (slot % 64);
@@ -208,22 +254,27 @@ impl super::World {
     }
 
     /// An object is at a place of the world, so many ticks after it was where it is known to be.
-    #[inline(always)]
     fn arrive(&mut self, slot: usize, position: [f64; 3], elapsed_ticks: u32) {
         let position = to_singles(position);
-        let before = self.positions[slot];
-        if let Some(part) = self.shape_of(slot).velocity {
-            let words = load_triple(&self.histories.draft(slot)[part.first_word..]);
-            self.speeds[slot] = length(part.profile.dequantize_velocity(words));
+        let before = self.motions[slot].position;
+        if self.slots[slot].flags & flag::HAS_VELOCITY != 0 {
+            self.motions[slot].speed = self.told_speed(slot);
         } else if elapsed_ticks > 0 {
             let way: [f32; 3] = std::array::from_fn(|axis| position[axis] - before[axis]);
             let speed = length(way) * self.config.ticks_per_second / elapsed_ticks as f32;
-            self.speeds[slot] = if speed.is_finite() { speed } else { f32::MAX };
+            self.motions[slot].speed = if speed.is_finite() { speed } else { f32::MAX };
         }
         if position != before {
-            self.positions[slot] = position;
+            self.motions[slot].position = position;
             self.changes.moved.push(self.index_of(slot));
         }
+    }
+
+    /// How fast an object is by its velocity field.
+    fn told_speed(&self, slot: usize) -> f32 {
+        let Some(part) = self.shape_of(slot).velocity else { return 0.0 };
+        let words = load_triple(&self.histories.draft(slot)[part.first_word..]);
+        length(part.profile.dequantize_velocity(words))
     }
 
     /// Where an object is in the world, as the game said it last: before rounding, and before the next commit.
@@ -242,16 +293,19 @@ impl super::World {
 
     /// Takes one slot per commit in turn and keeps its ticks comparable, however long the object has been at rest.
     fn refresh_one(&mut self, now: Tick) {
-        let Some(slots) = std::num::NonZero::new(self.flags.len()) else { return };
+        let Some(slots) = std::num::NonZero::new(self.slots.len()) else { return };
         let slot = self.refresh_next % slots;
         self.refresh_next = slot + 1;
-        if self.flags[slot] & flag::LIVE == 0 {
+        if self.slots[slot].flags & flag::LIVE == 0 {
             return;
         }
         self.histories.refresh(slot, now);
-        self.versions[slot] = not_ancient(self.versions[slot], now);
+        self.slots[slot].version = not_ancient(self.slots[slot].version, now);
         let jumped = &mut self.settings[slot].jumped;
         *jumped = jumped.filter(|jumped| now.0.wrapping_sub(jumped.0) <= AGE_KEPT);
+        if jumped.is_none_or(|jumped| now.0.wrapping_sub(jumped.0) > BASELINE_AGE_MAX) {
+            self.slots[slot].flags &= !flag::JUMPED;
+        }
     }
 }
 

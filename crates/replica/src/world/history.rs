@@ -25,6 +25,7 @@
 
 use std::ops::Range;
 
+use netloom_cpu::fetch;
 use netloom_wire::sequence::Tick;
 
 use crate::limits::{VERSIONS_KEPT, WORDS_MAX};
@@ -82,6 +83,16 @@ impl Place {
 #[inline]
 const fn row_before(row: usize, back: usize) -> usize {
     (row + VERSIONS_KEPT - back) % VERSIONS_KEPT
+}
+
+/// Where the versions of three ticks lie, of one object that changes at every tick, and so of all that go in step with it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stride {
+    place: Place,
+    /// How long they must have done so.
+    streak_min: u32,
+    /// Of the rows, from the object's offset on.
+    starts: [usize; 3],
 }
 
 /// The versions of all objects, by slot.
@@ -219,12 +230,27 @@ impl Histories {
         place.len == 0 || self.words[place.newest_row()] != self.words[place.row(VERSIONS_KEPT)]
     }
 
-    /// The draft becomes the newest version if it says something else; whether it does. Its words mean what they meant before.
+    /// Asks for what [`advance`](Histories::advance) needs of so many objects, the first of which is in this slot. Those of one kind lie
+    /// behind each other, mostly.
+    pub(super) fn fetch(&self, slot: usize, count: usize) {
+        let place = self.places[slot];
+        let next = row_before(place.newest.into(), VERSIONS_KEPT - 1);
+        for row in [VERSIONS_KEPT, place.newest.into(), next] {
+            let start = place.row(row).start;
+            self.words.get(start..start + count * usize::from(place.word_count)).into_iter().for_each(fetch);
+        }
+    }
+
+    /// Writes to the draft, which becomes the newest version if it says something else; whether it does. Its words mean what they
+    /// meant before.
     #[inline(always)]
-    pub(super) fn advance(&mut self, slot: usize, tick: Tick) -> bool {
+    pub(super) fn advance(&mut self, slot: usize, tick: Tick, write: impl FnOnce(&mut [i32])) -> bool {
         let place = &mut self.places[slot];
-        let [draft, newest] = [place.row(VERSIONS_KEPT), place.newest_row()];
-        let differs = place.len == 0 || self.words[newest] != self.words[draft.clone()];
+        let (count, stride) = (usize::from(place.word_count), stride(place.word_count.into()));
+        let words = &mut self.words[place.offset as usize..][..VERSIONS_KEPT * stride + count];
+        let (rows, draft) = words.split_at_mut(VERSIONS_KEPT * stride);
+        write(draft);
+        let differs = place.len == 0 || differ(&rows[usize::from(place.newest) * stride..][..count], draft);
         if !differs || place.len == 0 || tick != place.latest.next() {
             if differs {
                 self.store(slot, tick, false);
@@ -235,7 +261,7 @@ impl Histories {
         place.streak = (place.streak + 1).min(STREAK_MAX);
         place.latest = tick;
         place.len = (place.len + 1).min(VERSIONS_KEPT as u8);
-        self.words.copy_within(draft, place.newest_row().start);
+        copy(draft, &mut rows[usize::from(place.newest) * stride..][..count]);
         true
     }
 
@@ -287,6 +313,34 @@ impl Histories {
         Some(rows.map(|row| &self.words[place.row(row)]))
     }
 
+    /// How those lie of an object that changes at every tick; `None` if this one does not.
+    pub(super) fn stride_of(&self, slot: usize, ticks: [Tick; 2]) -> Option<Stride> {
+        let place = self.places[slot];
+        let back = ticks.map(|tick| place.latest.0.wrapping_sub(tick.0));
+        let streak_min = back[0].max(back[1]);
+        (place.len > 0 && streak_min <= place.streak).then(|| {
+            let row = |back: u32| place.row(row_before(place.newest.into(), back as usize)).start;
+            let starts = [0, back[0], back[1]].map(|back| row(back) - place.offset as usize);
+            Stride { place, streak_min, starts }
+        })
+    }
+
+    /// [`versions`](Histories::versions) of an object that goes in step with another; `None` if it does not.
+    #[inline(always)]
+    pub(super) fn versions_in_stride(&self, slot: usize, stride: &Stride) -> Option<[&[i32]; 3]> {
+        let (place, first) = (&self.places[slot], &stride.place);
+        let in_step = (place.latest.0 ^ first.latest.0)
+            | u32::from(place.newest ^ first.newest)
+            | u32::from(place.word_count ^ first.word_count);
+        if in_step != 0 || place.streak < stride.streak_min {
+            return None;
+        }
+        let rows = self.words.get(place.offset as usize..)?;
+        let row = |start: usize| rows.get(start..start + usize::from(first.word_count));
+        let [current, newer, older] = stride.starts;
+        Some([row(current)?, row(newer)?, row(older)?])
+    }
+
     #[inline]
     pub(super) fn history(&self, slot: usize) -> History<'_> {
         let place = self.places[slot];
@@ -305,6 +359,27 @@ impl Histories {
             self.places[slot].latest = latest;
         }
         self.ticks[slot].iter_mut().for_each(|tick| *tick = not_ancient(*tick, now));
+    }
+}
+
+/// The words of a position and a rotation, which is what most classes have: calling a function that can do any length takes longer.
+type Usual = [i32; 8];
+
+/// Whether two rows say something else.
+#[inline(always)]
+fn differ(one: &[i32], other: &[i32]) -> bool {
+    match (<&Usual>::try_from(one), <&Usual>::try_from(other)) {
+        (Ok(one), Ok(other)) => one != other,
+        _ => one != other,
+    }
+}
+
+/// Copies a row.
+#[inline(always)]
+fn copy(from: &[i32], to: &mut [i32]) {
+    match (<&Usual>::try_from(from), <&mut Usual>::try_from(&mut *to)) {
+        (Ok(from), Ok(to)) => *to = *from,
+        _ => to.copy_from_slice(from),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Everything about one object.
 
-use netloom_wire::schema::{Audience, Value, Writer};
-use netloom_wire::{ObjectId, Profile, SectorOrigin, Tick};
+use netloom_wire::schema::{Audience, FieldKind, Value, Writer};
+use netloom_wire::{ObjectId, Profile, QuantizeCounters, SectorOrigin, Tick};
 
 use super::history::History;
-use super::{ObjectIndex, OwnerId, Settings, TeamId, World};
+use super::{ObjectIndex, OwnerId, Settings, TeamId, World, flag};
 use crate::class::{Class, ClassId};
 use crate::entry::value_of;
 
@@ -22,7 +22,7 @@ impl<'a> Object<'a> {
     /// The slot must hold an object.
     #[inline]
     pub(super) fn new(world: &'a World, slot: usize) -> Object<'a> {
-        Object { world, slot, class: world.classes.class_of(&world.settings[slot]) }
+        Object { world, slot, class: world.class_of(slot) }
     }
 
     /// Where it is found.
@@ -44,7 +44,7 @@ impl<'a> Object<'a> {
 
     /// The number of its class.
     pub fn class_id(&self) -> ClassId {
-        self.settings().class
+        self.world.slots[self.slot].kind.class
     }
 
     /// Whose it is.
@@ -75,7 +75,7 @@ impl<'a> Object<'a> {
 
     /// How its position and rotation are quantized.
     pub fn profile(&self) -> Profile {
-        self.settings().profile
+        self.world.slots[self.slot].kind.profile
     }
 
     /// What its position is relative to on the wire, unless it is attached.
@@ -112,13 +112,24 @@ impl<'a> Object<'a> {
     /// The value of a field as it was set last; `None` if there is no such field.
     pub fn get(&self, field: usize) -> Option<Value<'a>> {
         let own = self.class.fields().get(field)?;
-        let draft = self.world.histories.draft(self.slot);
-        Some(value_of(own, draft, self.profile(), self.content(field)))
+        let (world, slot) = (self.world, self.slot);
+        let (flags, profile, counters) =
+            (world.slots[slot].flags, self.profile(), &mut QuantizeCounters::default());
+        let transform = &world.transforms[slot];
+        Some(match own.kind {
+            FieldKind::Position(_) if flags & flag::MOVED != 0 => {
+                Value::Triple(profile.quantize_local(transform.position, transform.zero, counters))
+            }
+            FieldKind::Rotation(_) if flags & flag::TURNED != 0 => {
+                Value::Rotation(profile.quantize_rotation(transform.rotation, counters))
+            }
+            _ => value_of(own, world.histories.draft(slot), profile, self.content(field)),
+        })
     }
 
     /// The content of a text, byte or array field; empty for other fields.
     pub fn content(&self, field: usize) -> &'a [u8] {
-        let shape = self.world.classes.shape_of(self.settings());
+        let shape = self.world.shape_of(self.slot);
         match shape.contents.get(field) {
             Some(&Some(number)) => &self.world.contents[self.slot][usize::from(number)],
             _ => &[],
@@ -128,25 +139,25 @@ impl<'a> Object<'a> {
     /// Where it is in the world.
     #[inline]
     pub fn position(&self) -> [f32; 3] {
-        self.world.positions[self.slot]
+        self.world.motions[self.slot].position
     }
 
     /// How fast it moves, in metres per second: by its velocity field, or by its last change if it has none.
     #[inline]
     pub fn speed(&self) -> f32 {
-        self.world.speeds[self.slot]
+        self.world.motions[self.slot].speed
     }
 
     /// The tick of the newest version.
     #[inline]
     pub fn version(&self) -> Tick {
-        self.world.versions[self.slot]
+        self.world.slots[self.slot].version
     }
 
     /// Counts the changes of what the words mean. It never repeats for a slot, whichever object it holds.
     #[inline]
     pub fn frame(&self) -> u32 {
-        self.world.frames[self.slot]
+        self.world.slots[self.slot].frame
     }
 
     /// The words of the newest version; none before the first commit.

@@ -19,6 +19,7 @@ pub(super) const SHIP: ClassId = ClassId(0);
 pub(super) const SCORE: ClassId = ClassId(1);
 
 pub(super) const POSITION: usize = 0;
+pub(super) const ROTATION: usize = 1;
 pub(super) const HEALTH: usize = 2;
 pub(super) const NAME: usize = 3;
 

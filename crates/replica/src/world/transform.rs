@@ -7,47 +7,53 @@
 //! An attached object's position and rotation are relative to its parent's. Scale is not inherited.
 
 use netloom_wire::quantize::Rotation;
-use netloom_wire::{Profile, QuantizeCounters, SectorOrigin};
+use netloom_wire::{Profile, QuantizeCounters};
 
+use super::flag;
 use super::value::{store_rotation, store_triple};
 use crate::class::Class;
 
-/// A transform before it is quantized: as the game gave it, relative to the parent if there is one.
+/// A transform before it is quantized: as the game gave it, relative to the parent if there is one. In one line of memory, with all
+/// that quantizing it needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(align(64))]
 pub(super) struct Transform {
+    /// Always finite.
     pub position: [f64; 3],
     pub rotation: [f32; 4],
+    /// What the position is [measured](Profile::zero) from; zero for an attached object, whose parent is its origin.
+    pub zero: [f64; 3],
 }
+
+const _: () = assert!(size_of::<Transform>() == 64);
 
 impl Default for Transform {
     fn default() -> Transform {
-        Transform { position: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0] }
+        Transform { position: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0], zero: [0.0; 3] }
     }
 }
 
-/// What a position is measured from, and how finely.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Measure {
-    pub profile: Profile,
-    /// Zero for an attached object: its parent is its origin.
-    pub origin: SectorOrigin,
-}
-
 impl Transform {
-    /// Writes the position and the rotation to the words of a class.
+    /// Writes the position if it [moved](flag::MOVED), and the rotation if it [turned](flag::TURNED), to the words of a class that
+    /// has them.
     pub fn quantize(
-        self,
+        &self,
+        flags: u16,
         class: &Class,
-        measure: Measure,
+        profile: Profile,
         words: &mut [i32],
         counters: &mut QuantizeCounters,
     ) {
-        if let Some(first) = class.position() {
-            let position = measure.profile.quantize_position(self.position, &measure.origin, counters);
+        if flags & flag::MOVED != 0
+            && let Some(first) = class.position()
+        {
+            let position = profile.quantize_local(self.position, self.zero, counters);
             store_triple(position, &mut words[first..]);
         }
-        if let Some(first) = class.rotation() {
-            store_rotation(measure.profile.quantize_rotation(self.rotation, counters), &mut words[first..]);
+        if flags & flag::TURNED != 0
+            && let Some(first) = class.rotation()
+        {
+            store_rotation(profile.quantize_rotation(self.rotation, counters), &mut words[first..]);
         }
     }
 

@@ -1,16 +1,17 @@
 //! What the game, and through it a client, can change about an object.
 //!
-//! Values become words at once, so that a value that does not fit is noticed where it is given. Nothing of it is seen by
-//! peers before the next commit, fields that are delivered reliably excepted.
+//! Values become words at once, so that a value that does not fit is noticed where it is given. Positions and rotations always
+//! fit, and a game sets them at every step while only every third or so is told of: they are kept as they are, and become words
+//! when they are committed. Nothing of it all is seen by peers before that, fields that are delivered reliably excepted.
 
 use netloom_wire::schema::{Audience, FieldKind, Value, Writer};
 use netloom_wire::{Profile, QuantizeCounters, SectorOrigin};
 
 use super::error::{ValueError, WorldError, WriteRefused};
 use super::family::ATTACH_DEPTH_MAX;
-use super::transform::{Measure, finite};
-use super::value::{self, store_rotation, store_triple};
-use super::{Object, ObjectIndex, OwnerId, TeamId, World, checked_priority, checked_radius, flag};
+use super::transform::finite;
+use super::value::{self, store_triple};
+use super::{Object, ObjectIndex, OwnerId, Slot, TeamId, World, checked_priority, checked_radius, flag};
 use crate::class::FieldWords;
 use crate::entry::value_of;
 use crate::limits::LATEST_CONTENT_BYTES_MAX;
@@ -22,24 +23,26 @@ impl World {
     /// A place beyond the reach of the profile is sent as singles, which is counted; rebase the object before that.
     pub fn set_position(&mut self, index: ObjectIndex, position: [f64; 3]) -> Result<(), WorldError> {
         let slot = self.slot_of(index)?;
-        let first = self.class_of(slot).position().ok_or_else(|| self.no_field(slot, "position"))?;
-        let Measure { profile, origin } = self.measure(slot);
-        let words = profile.quantize_position(position, &origin, &mut self.quantize_counters);
-        store_triple(words, &mut self.histories.draft_mut(slot)[first..]);
-        self.transforms[slot].position = finite(position);
-        self.touch_slot(slot);
+        if self.slots[slot].flags & flag::HAS_POSITION == 0 {
+            return Err(self.no_field(slot, "position"));
+        }
+        self.transforms[slot].position = position;
+        self.mark(slot, flag::MOVED);
+        if !position.iter().all(|axis| axis.is_finite()) {
+            self.settle(slot);
+            self.transforms[slot].position = finite(position);
+        }
         Ok(())
     }
 
     /// Turns an object: in the world, or relative to its parent if it is attached. The quaternion is x y z w.
     pub fn set_rotation(&mut self, index: ObjectIndex, quaternion: [f32; 4]) -> Result<(), WorldError> {
         let slot = self.slot_of(index)?;
-        let first = self.class_of(slot).rotation().ok_or_else(|| self.no_field(slot, "rotation"))?;
-        let profile = self.settings[slot].profile;
-        let rotation = profile.quantize_rotation(quaternion, &mut self.quantize_counters);
-        store_rotation(rotation, &mut self.histories.draft_mut(slot)[first..]);
+        if self.slots[slot].flags & flag::HAS_ROTATION == 0 {
+            return Err(self.no_field(slot, "rotation"));
+        }
         self.transforms[slot].rotation = quaternion;
-        self.touch_slot(slot);
+        self.mark(slot, flag::TURNED);
         Ok(())
     }
 
@@ -137,8 +140,8 @@ impl World {
     /// Quantizes an object's position and rotation in another way. Its frame moves.
     pub fn set_profile(&mut self, index: ObjectIndex, profile: Profile) -> Result<(), WorldError> {
         let slot = self.slot_of(index)?;
-        if self.settings[slot].profile != profile {
-            self.settings[slot].profile = profile;
+        if self.slots[slot].kind.profile != profile {
+            self.slots[slot].kind.profile = profile;
             self.reframe(slot);
         }
         Ok(())
@@ -157,7 +160,7 @@ impl World {
             return Err(WorldError::OriginVersion { found, expected });
         }
         self.settings[slot].origin = origin;
-        if self.settings[slot].profile.uses_origin() && self.family.parent(slot).is_none() {
+        if self.slots[slot].kind.profile.uses_origin() && self.family.parent(slot).is_none() {
             self.reframe(slot);
         }
         Ok(())
@@ -202,10 +205,10 @@ impl World {
             return;
         }
         let world = self.world_place(slot);
-        self.family.attach(slot, parent);
+        self.attach_to(slot, parent);
         let place = parent.map_or(world, |parent| self.world_place(parent).inward(world));
         // A class without the field cannot carry it: peers would not know it either.
-        let class = self.classes.class_of(&self.settings[slot]);
+        let class = self.classes.class_of(self.slots[slot].kind);
         let transform = &mut self.transforms[slot];
         if class.position().is_some() {
             transform.position = place.position;
@@ -296,8 +299,8 @@ impl World {
 
     /// Gives a new object contents of its own, none of which its slot held before.
     pub(super) fn open_contents(&mut self, slot: usize) {
-        let settings = &self.settings[slot];
-        let (class, shape) = (self.classes.class_of(settings), self.classes.shape_of(settings));
+        let kind = self.slots[slot].kind;
+        let (class, shape) = (self.classes.class_of(kind), self.classes.shape_of(kind));
         let contents = &mut self.contents[slot];
         contents.iter_mut().for_each(Vec::clear);
         contents.resize_with(shape.content_count, Vec::new);
@@ -310,15 +313,16 @@ impl World {
 
     /// A place or rotation that was set as words becomes the one that everything else is computed from.
     fn read_back(&mut self, slot: usize, own: &FieldWords) {
-        let Measure { profile, origin } = self.measure(slot);
-        let value = value_of(own, self.histories.draft(slot), profile, &[]);
-        let transform = &mut self.transforms[slot];
-        match (own.kind, value) {
+        let profile = self.slots[slot].kind.profile;
+        match (own.kind, value_of(own, self.histories.draft(slot), profile, &[])) {
             (FieldKind::Position(_), Value::Triple(words)) => {
-                transform.position = profile.world_position(words, &origin);
+                let transform = &mut self.transforms[slot];
+                transform.position = profile.position_from(words, transform.zero);
+                self.slots[slot].flags &= !flag::MOVED;
             }
             (FieldKind::Rotation(_), Value::Rotation(rotation)) => {
-                transform.rotation = profile.dequantize_rotation(rotation);
+                self.transforms[slot].rotation = profile.dequantize_rotation(rotation);
+                self.slots[slot].flags &= !flag::TURNED;
             }
             _ => {}
         }
@@ -326,29 +330,47 @@ impl World {
 
     /// The words of the transform are made anew, and mean something else than before.
     fn reframe(&mut self, slot: usize) {
-        let measure = self.measure(slot);
-        let class = self.classes.class_of(&self.settings[slot]);
-        let words = self.histories.draft_mut(slot);
-        self.transforms[slot].quantize(class, measure, words, &mut self.quantize_counters);
-        self.mark(slot, flag::REFRAMED);
+        let is_attached = self.family.parent(slot).is_some();
+        let zero = self.slots[slot].kind.profile.zero(&self.settings[slot].origin);
+        self.transforms[slot].zero = if is_attached { [0.0; 3] } else { zero };
+        self.mark(slot, flag::REFRAMED | flag::MOVED | flag::TURNED);
+        self.settle(slot);
     }
 
-    fn measure(&self, slot: usize) -> Measure {
-        let settings = &self.settings[slot];
-        let attached = self.family.parent(slot).is_some();
-        Measure {
-            profile: settings.profile,
-            origin: if attached { SectorOrigin::default() } else { settings.origin },
+    /// Words for the position and the rotation that the game set last.
+    pub(super) fn settle(&mut self, slot: usize) {
+        let World { slots, classes, transforms, histories, quantize_counters, .. } = self;
+        let Slot { flags, kind, .. } = slots[slot];
+        let words = histories.draft_mut(slot);
+        transforms[slot].quantize(flags, classes.class_of(kind), kind.profile, words, quantize_counters);
+        slots[slot].flags &= !(flag::MOVED | flag::TURNED);
+    }
+
+    /// Changes the parent, and nothing else.
+    pub(super) fn attach_to(&mut self, slot: usize, parent: Option<usize>) {
+        let before = self.family.parent(slot);
+        self.family.attach(slot, parent);
+        for relative in [Some(slot), before, parent].into_iter().flatten() {
+            match self.family.is_alone(relative) {
+                true => self.slots[relative].flags &= !flag::IN_FAMILY,
+                false => self.slots[relative].flags |= flag::IN_FAMILY,
+            }
         }
     }
 
-    fn mark(&mut self, slot: usize, flag: u8) {
-        self.touch_slot(slot);
-        self.flags[slot] |= flag;
+    /// The next commit looks at a slot, for the reason of a flag.
+    #[inline]
+    pub(super) fn mark(&mut self, slot: usize, flag: u16) {
+        let flags = &mut self.slots[slot].flags;
+        let before = *flags;
+        *flags |= flag | flag::TOUCHED;
+        if before & flag::TOUCHED == 0 {
+            self.touched.push(slot as u32);
+        }
     }
 
     fn no_field(&self, slot: usize, field: &'static str) -> WorldError {
-        WorldError::NoField { class: self.settings[slot].class.0, field }
+        WorldError::NoField { class: self.slots[slot].kind.class.0, field }
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a room knows of one player.
 
+use std::mem::offset_of;
+
 use netloom_proto::PeerId;
 use netloom_replica::server::{PeerConfig, ReplicaPeer};
 use netloom_replica::world::{ObjectIndex, TeamId};
@@ -98,6 +100,11 @@ impl Seat {
             packed: Share::default(),
             account: CallAccount::new(calls, room.call_rate, now),
         })
+    }
+
+    /// Asks for what is looked at for every snapshot.
+    pub fn fetch(&self) {
+        netloom_cpu::fetch_first(self, offset_of!(Seat, adapt));
     }
 
     /// Another connection of the same player: nothing is known of it.

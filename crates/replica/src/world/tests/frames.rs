@@ -1,7 +1,10 @@
 use netloom_wire::SectorOrigin;
-use netloom_wire::quantize::OriginVersion;
+use netloom_wire::quantize::{OriginVersion, Words3};
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 use super::*;
+use crate::entry::value_of;
 use crate::world::WorldError;
 
 fn words(world: &World, index: ObjectIndex) -> &[i32] {
@@ -91,9 +94,12 @@ fn a_new_object_stands_at_its_origin() {
 #[test]
 fn beyond_the_profile_a_position_is_raw_and_counted() {
     let (mut world, ship) = world_with_ship();
+    for step in 0..3 {
+        world.set_position(ship, [400.0 + f64::from(step), 0.0, -500.0]).unwrap();
+    }
     world.set_position(ship, [400.0, 0.0, -500.0]).unwrap();
-    assert_eq!(world.quantize_counters().saturated, 2);
     world.commit(Tick(1)).unwrap();
+    assert_eq!(world.quantize_counters().saturated, 2, "what is committed counts, once");
     assert_eq!(words(&world, ship)[3], 1);
     assert_eq!(world.object(ship).unwrap().position(), [400.0, 0.0, -500.0]);
     world.set_position(ship, [f64::NAN, 1.0, 1e300]).unwrap();
@@ -106,6 +112,45 @@ fn beyond_the_profile_a_position_is_raw_and_counted() {
     );
 }
 
+proptest! {
+    /// Values become words at the latest moment, which nobody can tell from the first.
+    #[test]
+    fn what_a_field_says_before_the_commit_are_the_words_after_it(
+        places in vec((0u8..5, any::<[i16; 4]>()), 1..40),
+    ) {
+        let (mut world, ship) = world_with_ship();
+        for (at, (what, numbers)) in (1..).zip(places) {
+            let [x, y, z, w] = numbers.map(|number| f32::from(number) / 100.0);
+            match what {
+                0 => world.set_position(ship, [x, y, z].map(f64::from)).unwrap(),
+                1 => world.set_rotation(ship, [x, y, z, w]).unwrap(),
+                2 => {
+                    let [x, y, z, _] = numbers.map(|number| i32::from(number).max(-i32::from(i16::MAX)));
+                    world.set(ship, POSITION, Value::Triple(Words3::quantized([x, y, z]))).unwrap();
+                }
+                3 => {
+                    let turned = Profile::Standard.quantize_rotation([x, y, z, w], &mut Default::default());
+                    world.set(ship, ROTATION, Value::Rotation(turned)).unwrap();
+                }
+                _ => {
+                    let profile = if numbers[0] > 0 { Profile::Standard } else { Profile::World };
+                    world.set_profile(ship, profile).unwrap();
+                }
+            }
+            let said = [POSITION, ROTATION].map(|field| world.get(ship, field).unwrap());
+            if numbers[3] % 3 != 0 {
+                continue;
+            }
+            let said = format!("{said:?}");
+            world.commit(Tick(at)).unwrap();
+            let object = world.object(ship).unwrap();
+            let fields = [POSITION, ROTATION].map(|field| object.class().fields()[field]);
+            let told = fields.map(|field| value_of(&field, object.words(), object.profile(), &[]));
+            prop_assert_eq!(said, format!("{told:?}"));
+        }
+    }
+}
+
 #[test]
 fn speed_follows_the_last_change_and_the_velocity_where_there_is_one() {
     let (mut world, ship) = world_with_ship();
@@ -115,7 +160,7 @@ fn speed_follows_the_last_change_and_the_velocity_where_there_is_one() {
     world.set_position(ship, [300.0, 0.0, 4.0]).unwrap();
     world.teleport(ship).unwrap();
     world.commit(Tick(11)).unwrap();
-    assert_eq!(world.speeds(), [10.0], "a jump is no speed");
+    assert_eq!(world.motions()[0].speed, 10.0, "a jump is no speed");
 
     let arrow = Schema::builder("arrow")
         .field("velocity", FieldKind::Velocity(Profile::High), SyncFlags::PUBLIC_SYNC, 1)

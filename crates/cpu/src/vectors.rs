@@ -3,8 +3,6 @@
 //! A program is built for the oldest processor that it may meet, so a compiler turns loops into vectors of 16 bytes, though nearly
 //! all have had 32 for ten years. [`widest`] builds a loop twice and chooses when it runs. Nothing else differs: floats are
 //! multiplied, then added, as ever, so that every processor gets the same bits.
-//!
-//! This is a crate of its own because choosing is `unsafe`, which the crates that use it forbid.
 
 /// A loop.
 pub trait Work {
@@ -19,7 +17,7 @@ pub trait Work {
 /// Does `work`, built for the vectors of this processor.
 ///
 /// ```
-/// use netloom_simd::{Work, widest};
+/// use netloom_cpu::{Work, widest};
 ///
 /// struct Add<'a>(&'a mut [u32], u32);
 ///
