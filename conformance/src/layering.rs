@@ -22,12 +22,14 @@ pub const CORE_PACKAGES: [&str; 4] = ["netloom-wire", "netloom-proto", "netloom-
 const PACKAGES_WITH_FEATURES: [&str; 2] = ["netloom", "netloom-cli"];
 
 /// Packages that may contain `unsafe`: batched UDP system calls, the C interface, the counting allocator, what
-/// only the processor knows.
-const PACKAGES_WITH_UNSAFE: [&str; 4] = ["netloom-transport", "netloom-c", "netloom-count", "netloom-cpu"];
+/// only the processor knows, threads that borrow.
+const PACKAGES_WITH_UNSAFE: [&str; 5] =
+    ["netloom-transport", "netloom-c", "netloom-count", "netloom-cpu", "netloom-crew"];
 
 /// The whole stack from the bottom up, for the packages that may use all of it up to some height.
-const STACK: [&str; 17] = [
+const STACK: [&str; 18] = [
     "netloom-count",
+    "netloom-crew",
     "netloom-derive",
     "netloom-cpu",
     "netloom-wire",
@@ -88,6 +90,7 @@ const RULES: &[Rule] = &[
     ),
     core("netloom-count", &[], &[]),
     core("netloom-cpu", &[], &[]),
+    edge("netloom-crew", Ours::Only(&[])),
     core("netloom-derive", &[], &["proc-macro2", "quote", "syn"]),
     edge("netloom-scene", Ours::Only(&["netloom-wire", "netloom-replica"])),
     edge("netloom-transport", Ours::Only(&["netloom-wire"])),

@@ -1,13 +1,12 @@
 //! The threads that share the snapshots of large rooms.
 
 use netloom_session::crew::{CREW_MAX, Crew, Job};
-use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
 use crate::error::Error;
 
-/// Threads that wait for jobs.
+/// The thread of the game, and others that wait for jobs.
 #[derive(Debug)]
-pub(crate) struct Threads(ThreadPool);
+pub(crate) struct Threads(netloom_crew::Crew);
 
 impl Threads {
     /// So many, 1 to [`CREW_MAX`].
@@ -15,31 +14,26 @@ impl Threads {
         if !(1..=CREW_MAX).contains(&count) {
             return Err(Error::Workers(count));
         }
-        let name = |number| format!("netloom worker {number}");
-        let pool = ThreadPoolBuilder::new().num_threads(count).thread_name(name).build();
-        pool.map(Threads).map_err(|error| Error::Thread(error.to_string()))
+        let crew = netloom_crew::Crew::start(count, "netloom worker");
+        crew.map(Threads).map_err(|error| Error::Thread(error.to_string()))
     }
 }
 
 impl Crew for Threads {
     fn size(&self) -> usize {
-        self.0.current_num_threads()
+        self.0.size()
     }
 
     fn run(&self, jobs: &mut [Job<'_>]) {
-        self.0.install(|| halve(jobs));
+        self.0.run(jobs);
     }
-}
 
-/// Does all of them, half on another thread if one has nothing to do.
-fn halve(jobs: &mut [Job<'_>]) {
-    match jobs {
-        [] => {}
-        [job] => job(),
-        many => {
-            let (some, others) = many.split_at_mut(many.len() / 2);
-            rayon_core::join(|| halve(some), || halve(others));
-        }
+    fn wake(&self) {
+        self.0.wake();
+    }
+
+    fn rest(&self) {
+        self.0.rest();
     }
 }
 

@@ -133,8 +133,8 @@ impl ServerBuilder {
         self
     }
 
-    /// How many threads make the snapshots of rooms with 64 players and more, 1 to 16. With 1, as by default, it is the thread
-    /// that calls [`tick`](Server::tick); with more, that one waits for them. What clients get is the same.
+    /// How many threads make the snapshots of rooms with 64 players and more, 1 to 16, of which the one that calls
+    /// [`tick`](Server::tick) is the first, and the only one by default. What clients get is the same.
     #[must_use]
     pub fn workers(mut self, workers: usize) -> ServerBuilder {
         self.workers = workers;

@@ -13,6 +13,12 @@ pub trait Crew: Send + Sync + Debug {
 
     /// Calls every job once, on as many threads as there are, and returns when all calls have.
     fn run(&self, jobs: &mut [Job<'_>]);
+
+    /// There will be jobs soon: threads that sleep may wake up meanwhile.
+    fn wake(&self) {}
+
+    /// There are no more jobs for now.
+    fn rest(&self) {}
 }
 
 /// Something to do.
@@ -21,19 +27,33 @@ pub type Job<'a> = &'a mut (dyn FnMut() + Send);
 /// Jobs at once, at most.
 pub const CREW_MAX: usize = 16;
 
-/// Lets a crew do jobs, at most [`CREW_MAX`].
-pub(crate) fn share_out<J: Send>(
-    crew: &dyn Crew,
-    mut jobs: impl Iterator<Item = J>,
-    work: impl Fn(J) + Sync,
-) {
-    let (mut jobs, work): ([Option<J>; CREW_MAX], _) = (std::array::from_fn(|_| jobs.next()), &work);
-    let mut calls = jobs.each_mut().map(|job| move || job.take().into_iter().for_each(work));
-    let mut calls = calls.each_mut().map(|call| -> Job<'_> { call });
-    crew.run(&mut calls[..parts(crew)]);
+/// A crew that expects jobs as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Awake<'a>(&'a dyn Crew);
+
+impl<'a> Awake<'a> {
+    /// Wakes it.
+    pub fn new(crew: &'a dyn Crew) -> Awake<'a> {
+        crew.wake();
+        Awake(crew)
+    }
+
+    /// How many jobs to cut the work into.
+    pub fn parts(&self) -> usize {
+        self.0.size().clamp(1, CREW_MAX)
+    }
+
+    /// Lets the crew do jobs, at most [`parts`](Awake::parts).
+    pub fn share_out<J: Send>(&self, mut jobs: impl Iterator<Item = J>, work: impl Fn(J) + Sync) {
+        let (mut jobs, work): ([Option<J>; CREW_MAX], _) = (std::array::from_fn(|_| jobs.next()), &work);
+        let mut calls = jobs.each_mut().map(|job| move || job.take().into_iter().for_each(work));
+        let mut calls = calls.each_mut().map(|call| -> Job<'_> { call });
+        self.0.run(&mut calls[..self.parts()]);
+    }
 }
 
-/// How many jobs to cut the work of a crew into.
-pub(crate) fn parts(crew: &dyn Crew) -> usize {
-    crew.size().clamp(1, CREW_MAX)
+impl Drop for Awake<'_> {
+    fn drop(&mut self) {
+        self.0.rest();
+    }
 }

@@ -1,7 +1,7 @@
 //! The snapshots that one thread wrote in a tick, and how threads share the jobs of a phase.
 
 use netloom_replica::server::ReplicaPeer;
-use rayon_core::ThreadPool;
+use netloom_crew::{Crew, Job};
 
 /// What a datagram leaves for one snapshot.
 const SNAPSHOT_BYTES_MAX: usize = 1_150;
@@ -58,9 +58,10 @@ impl Sheaf {
     }
 }
 
-/// Lets the threads of a pool do jobs, and waits for them.
-pub fn share_out<J: Send>(pool: &ThreadPool, jobs: impl Iterator<Item = J>, work: impl Fn(J) + Sync) {
-    let work = &work;
-    let jobs: Vec<J> = jobs.collect();
-    pool.scope(|scope| jobs.into_iter().for_each(|job| scope.spawn(move |_| work(job))));
+/// Lets the threads of a crew do jobs, and waits for them.
+pub fn share_out<J: Send>(crew: &Crew, jobs: impl Iterator<Item = J>, work: impl Fn(J) + Sync) {
+    let (mut jobs, work): (Vec<Option<J>>, _) = (jobs.map(Some).collect(), &work);
+    let mut calls: Vec<_> = jobs.iter_mut().map(|job| move || job.take().into_iter().for_each(work)).collect();
+    let mut calls: Vec<Job<'_>> = calls.iter_mut().map(|call| -> Job<'_> { call }).collect();
+    crew.run(&mut calls);
 }

@@ -23,6 +23,7 @@ use super::times::{Laps, Phase, Samples};
 use super::witness::{Truth, Witness};
 use crate::error::BenchError;
 use netloom_count::allocations;
+use netloom_crew::Crew;
 use netloom_replica::ClassId;
 use netloom_replica::codec::Codes;
 use netloom_replica::server::interest::Policy;
@@ -32,7 +33,6 @@ use netloom_scene::generate::sector;
 use netloom_scene::generate::walk::{self, STEPS_PER_TICK, Walk};
 use netloom_wire::quantize::OriginVersion;
 use netloom_wire::{ObjectId, Profile, SectorOrigin};
-use rayon_core::{ThreadPool, ThreadPoolBuilder};
 
 const TICK_MS: usize = 50;
 
@@ -130,7 +130,7 @@ pub struct Stage {
     /// The snapshots of the newest tick, by the thread that wrote them.
     sheaves: Vec<Sheaf>,
     /// Threads that share the phases of a tick; `None` if all of it is done here.
-    pool: Option<ThreadPool>,
+    crew: Option<Crew>,
     random: u64,
     traffic: Traffic,
 }
@@ -168,7 +168,7 @@ impl Stage {
             // With room for several snapshots of each peer, so that the stage allocates nothing itself.
             outcomes: (0..OUTCOMES_AHEAD).map(|_| Vec::with_capacity(8 * setup.peers)).collect(),
             sheaves: vec![Sheaf::default()],
-            pool: None,
+            crew: None,
             random: 0x2545_F491_4F6C_DD1D,
             traffic: Traffic::default(),
             setup,
@@ -200,6 +200,7 @@ impl Stage {
         let encodes = self.server.encodes();
         let allocated = allocations();
         let mut laps = Laps::start();
+        self.crew.iter().for_each(Crew::wake);
         self.move_viewers();
         laps.end(Phase::Viewers);
         self.hear();
@@ -310,8 +311,8 @@ impl Stage {
 
     /// The phases between the world and the network.
     fn tell(&mut self, laps: &mut Laps) {
-        let Stage { server, peers, sheaves, pool, budget_bytes, ticks, .. } = self;
-        let Some(pool) = pool else {
+        let Stage { server, peers, sheaves, crew, budget_bytes, ticks, .. } = self;
+        let Some(crew) = crew else {
             peers.iter().for_each(|peer| server.select(peer.handle, *budget_bytes));
             laps.end(Phase::Select);
             server.encode();
@@ -321,22 +322,22 @@ impl Stage {
             return laps.end(Phase::Append);
         };
         let count = sheaves.len();
-        share_out(pool, server.select_jobs(count), |mut job| {
+        share_out(crew, server.select_jobs(count), |mut job| {
             job.peers().for_each(|peer| job.select(peer, *budget_bytes));
         });
         laps.end(Phase::Select);
-        share_out(pool, server.encode_jobs(count), |job| job.run());
+        share_out(crew, server.encode_jobs(count), |job| job.run());
         laps.end(Phase::Encode);
-        share_out(pool, server.append_jobs(count).zip(sheaves), |(mut job, sheaf)| {
+        share_out(crew, server.append_jobs(count).zip(sheaves), |(mut job, sheaf)| {
             sheaf.fill(*ticks, job.peers(), |peer, sequence, out| job.poll_snapshot(peer, sequence, out));
         });
         laps.end(Phase::Append);
+        crew.rest();
     }
 
     /// From now on so many threads share the phases of a tick.
     pub fn set_workers(&mut self, workers: usize) -> Result<(), BenchError> {
-        let pool = ThreadPoolBuilder::new().num_threads(workers).build().map_err(refused)?;
-        self.pool = (workers > 1).then_some(pool);
+        self.crew = (workers > 1).then(|| Crew::start(workers, "bench")).transpose().map_err(refused)?;
         self.sheaves.resize_with(workers.max(1), Sheaf::default);
         Ok(())
     }

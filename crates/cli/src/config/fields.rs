@@ -97,7 +97,7 @@ const FIELDS: [Field; 60] = [
         "server",
         "workers",
         Whole(1, 16),
-        "Threads that make the snapshots of rooms with 64 players and more. With 1 the game's thread does it.",
+        "Threads that make the snapshots of rooms with 64 players and more. With 1 the game's thread does it alone.",
     ),
     field(
         "server",

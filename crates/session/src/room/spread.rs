@@ -1,8 +1,8 @@
 //! Snapshots of a large room, made by several threads.
 //!
 //! ```text
-//!   this thread   │ who gets how much │                                                  │ to the connections │
-//!   the crew      │                   │ select, per peer │ encode, per row │ append, per peer │               │
+//!   this thread   │ who gets how much │ select, per peer │ encode, per row │ append, per peer │ to the connections │
+//!   the others    │ wake up           │ select           │ encode          │ append           │ sleep              │
 //! ```
 //!
 //! Peers share nothing that changes in the first and the last of these phases, and rows of codes nothing in the second. So
@@ -16,7 +16,7 @@ use std::ops::Range;
 use super::Room;
 use super::seat::sequence;
 use super::tell::{Sending, Telling};
-use crate::crew::{Crew, parts, share_out};
+use crate::crew::Awake;
 use crate::game::PlayerId;
 use crate::packed::SNAPSHOT_BYTES_MAX;
 
@@ -79,21 +79,21 @@ impl Sheaf {
 
 impl Room {
     /// Selects, encodes, writes and sends what was planned.
-    pub(super) fn tell_together(&mut self, crew: &dyn Crew, tick: Tick, telling: &mut Telling<'_>) {
+    pub(super) fn tell_together(&mut self, crew: Awake<'_>, tick: Tick, telling: &mut Telling<'_>) {
         let Room { replica, seats, spread: Spread { plans, sheaves }, counters, .. } = self;
-        let (count, plan_of) = (parts(crew), |peer: ReplicaPeer| plans.get(peer.index()).copied().flatten());
-        share_out(crew, replica.select_jobs(count), |mut job| {
+        let (count, plan_of) = (crew.parts(), |peer: ReplicaPeer| plans.get(peer.index()).copied().flatten());
+        crew.share_out(replica.select_jobs(count), |mut job| {
             for peer in job.peers() {
                 if let Some(plan) = plan_of(peer) {
                     job.select(peer, plan.budget_bytes);
                 }
             }
         });
-        share_out(crew, replica.encode_jobs(count), |job| job.run());
+        crew.share_out(replica.encode_jobs(count), |job| job.run());
         let room = telling.endpoint.whole_message_max().min(SNAPSHOT_BYTES_MAX);
         sheaves.resize_with(count, Sheaf::default);
         sheaves.iter_mut().for_each(Sheaf::clear);
-        share_out(crew, replica.append_jobs(count).zip(sheaves.iter_mut()), |(mut job, sheaf)| {
+        crew.share_out(replica.append_jobs(count).zip(sheaves.iter_mut()), |(mut job, sheaf)| {
             for peer in job.peers() {
                 let Some(plan) = plan_of(peer) else { continue };
                 for number in (0..).map_while(|part| sequence(tick, part)) {
@@ -103,6 +103,7 @@ impl Room {
                 }
             }
         });
+        drop(crew);
         let (_, packed) = telling.buffer.split_at_mut(room);
         let mut sending = Sending { replica, endpoint: telling.endpoint, packed, counters };
         for sheaf in sheaves.iter_mut() {

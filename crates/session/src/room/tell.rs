@@ -14,7 +14,7 @@ use super::spread::SPREAD_PLAYERS_MIN;
 use super::{Room, RoomCounters, Seat};
 use crate::adapt::Quality;
 use crate::channel::{ORDERED, UNRELIABLE};
-use crate::crew::Crew;
+use crate::crew::{Awake, Crew};
 use crate::game::{PlayerId, Rejected};
 use crate::message::{ToClient, kind};
 use crate::packed::{SNAPSHOT_BYTES_MAX, pack};
@@ -68,6 +68,7 @@ impl Room {
     /// Tells everybody what they see of the world as it is now.
     #[inline(never)] // so that steps of which nobody is told do not need its place on the stack
     pub(crate) fn tell(&mut self, telling: &mut Telling<'_>) -> Result<(), WorldError> {
+        let crew = telling.crew.filter(|_| self.seats.len() >= SPREAD_PLAYERS_MIN).map(Awake::new);
         self.fetch_seats(telling.endpoint);
         for (peer, number, acked) in self.outcomes.drain(..) {
             self.replica.handle_outcome(peer, number, acked);
@@ -75,7 +76,6 @@ impl Room {
         let tick = self.replica.begin_tick()?;
         let interval = Micros(1_000_000 / u64::from(self.config.sends_per_second));
         let looking = Looking::new(self);
-        let crew = telling.crew.filter(|_| self.seats.len() >= SPREAD_PLAYERS_MIN);
         let Room { replica, seats, unfit, outbox, spread, .. } = self;
         for (place, (player, seat)) in seats.iter_mut().enumerate() {
             let Some(peer) = seat.peer else { continue };
