@@ -123,7 +123,8 @@ pub fn send<P: Playable>(args: &BotsArgs) -> Result<ExitCode, String> {
     let report = Report::new(args, seconds, &bots, &stage);
     if report.joined == 0 {
         let reason = report.disconnects.keys().next().map_or("nothing came back", |reason| reason);
-        return Err(format!("no bot got into {}: {reason}", recipe.server));
+        let game = games::knocked_for(P::NAME);
+        return Err(format!("no bot got into {}: {reason}. {game}", recipe.server));
     }
     match args.json {
         true => out::line(format_args!(

@@ -112,7 +112,9 @@ pub fn play<P: Playable>(args: &ConnectArgs) -> Result<ExitCode, String> {
     let ending = player.ending.take();
     outcome?;
     match ending {
-        Some(ending) if !was_welcomed => Err(format!("cannot join {}: {ending}", args.address)),
+        Some(ending) if !was_welcomed => {
+            Err(format!("cannot join {}: {ending}. {}", args.address, games::knocked_for(P::NAME)))
+        }
         Some(ending) => {
             crate::out::line(format_args!("{ending}"));
             Ok(ExitCode::SUCCESS)

@@ -163,6 +163,12 @@ pub fn find(name: &str) -> Result<Entry, String> {
     })
 }
 
+/// For whoever does not get into a server: which game it was that knocked there, and how to play another.
+pub fn knocked_for(name: &str) -> String {
+    let others: Vec<&str> = ALL.iter().map(|entry| entry.name).filter(|other| *other != name).collect();
+    format!("This was for the game {name}; for another: --game {}", others.join(", --game "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

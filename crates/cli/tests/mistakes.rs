@@ -120,6 +120,16 @@ fn a_game_a_line_or_a_room_that_nobody_knows() {
 }
 
 #[test]
+fn a_server_of_another_game() {
+    let server = Server::start(&["--game", "cubes"]);
+    for [player, how] in [["connect", "--plain"], ["bots", "--json"]] {
+        let mut knock = command(&[player, server.address(), how, "--game", "rtype"]);
+        let output = knock.env("NETLOOM_CONNECTION_CONNECT_TIMEOUT", "0.3").output().unwrap();
+        assert_fails(&output, 2, &["serves another game", "game rtype", "--game cubes"]);
+    }
+}
+
+#[test]
 fn a_server_that_is_not_there() {
     let nobody = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = nobody.local_addr().unwrap().to_string();

@@ -72,7 +72,8 @@ impl Crew {
         for number in 1..count {
             let desk = Arc::new(Desk::default());
             let work = Arc::clone(&desk);
-            let thread = thread::Builder::new().name(format!("{name} {number}")).spawn(move || work.attend())?;
+            let thread =
+                thread::Builder::new().name(format!("{name} {number}")).spawn(move || work.attend())?;
             crew.helpers.push(Helper { desk, thread });
         }
         Ok(crew)

@@ -28,7 +28,7 @@ netloom_wire::codes! {
         /// No valid packet arrived in time.
         Timeout = 1, "the other side fell silent";
         /// No connection within the configured attempts.
-        ConnectTimeout = 2, "no answer to the connection attempts";
+        ConnectTimeout = 2, "no answer: there is no server at this address, or it serves another game";
         /// The connection attempt was cancelled by its caller.
         Cancelled = 3, "the connection attempt was cancelled";
         /// The server refused; the reject reason says why.

@@ -1,7 +1,7 @@
 //! The snapshots that one thread wrote in a tick, and how threads share the jobs of a phase.
 
-use netloom_replica::server::ReplicaPeer;
 use netloom_crew::{Crew, Job};
+use netloom_replica::server::ReplicaPeer;
 
 /// What a datagram leaves for one snapshot.
 const SNAPSHOT_BYTES_MAX: usize = 1_150;
@@ -61,7 +61,8 @@ impl Sheaf {
 /// Lets the threads of a crew do jobs, and waits for them.
 pub fn share_out<J: Send>(crew: &Crew, jobs: impl Iterator<Item = J>, work: impl Fn(J) + Sync) {
     let (mut jobs, work): (Vec<Option<J>>, _) = (jobs.map(Some).collect(), &work);
-    let mut calls: Vec<_> = jobs.iter_mut().map(|job| move || job.take().into_iter().for_each(work)).collect();
+    let mut calls: Vec<_> =
+        jobs.iter_mut().map(|job| move || job.take().into_iter().for_each(work)).collect();
     let mut calls: Vec<Job<'_>> = calls.iter_mut().map(|call| -> Job<'_> { call }).collect();
     crew.run(&mut calls);
 }
