@@ -57,6 +57,14 @@ fn bots_over_every_transport_see_the_same_world_as_the_server() {
 }
 
 #[test]
+fn two_threads_make_the_snapshots_of_a_crowd() {
+    let server = Server::start(&["--workers", "2"]);
+    let (report, is_good) = bots(server.address(), &["--count", "70", "--duration", "1"]);
+    assert_good(&report, 70);
+    assert!(is_good);
+}
+
+#[test]
 fn the_dual_loop_serves_several_rooms_and_every_behaviour() {
     let server = Server::start(&["--driver", "dual", "--rooms", "2", "--log", "off"]);
     for behaviour in ["wander", "idle", "churn"] {

@@ -3,7 +3,7 @@
 mod common;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use common::*;
 use netloom_session::config::{RoomConfig, ServerConfig};
@@ -11,10 +11,17 @@ use netloom_session::crew::{Crew, Job};
 use netloom_wire::Micros;
 
 /// Threads that begin with every phase and end with it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Helpers {
     count: usize,
     jobs: AtomicUsize,
+    is_awake: AtomicBool,
+}
+
+impl Helpers {
+    fn new(count: usize) -> Arc<Helpers> {
+        Arc::new(Helpers { count, ..Helpers::default() })
+    }
 }
 
 impl Crew for Helpers {
@@ -22,7 +29,16 @@ impl Crew for Helpers {
         self.count
     }
 
+    fn wake(&self) {
+        assert!(!self.is_awake.swap(true, Ordering::Relaxed), "woken twice");
+    }
+
+    fn rest(&self) {
+        assert!(self.is_awake.swap(false, Ordering::Relaxed), "not woken, and sent to rest");
+    }
+
     fn run(&self, jobs: &mut [Job<'_>]) {
+        assert!(self.is_awake.load(Ordering::Relaxed), "there are jobs for threads that nobody woke");
         self.jobs.fetch_add(jobs.len(), Ordering::Relaxed);
         std::thread::scope(|threads| jobs.iter_mut().for_each(|job| drop(threads.spawn(job))));
     }
@@ -55,15 +71,16 @@ fn sent_with(crew: Option<Arc<Helpers>>, players: usize) -> u64 {
 fn what_several_threads_make_is_what_one_would_have_made() {
     let alone = sent_with(None, 70);
     for count in [1, 2, 3] {
-        let crew = Arc::new(Helpers { count, jobs: AtomicUsize::new(0) });
+        let crew = Helpers::new(count);
         assert_eq!(sent_with(Some(crew.clone()), 70), alone, "{count} threads");
         assert!(crew.jobs.load(Ordering::Relaxed) > 100, "they had nothing to do");
+        assert!(!crew.is_awake.load(Ordering::Relaxed), "between two ticks they rest");
     }
 }
 
 #[test]
 fn a_small_room_needs_nobody() {
-    let crew = Arc::new(Helpers { count: 2, jobs: AtomicUsize::new(0) });
+    let crew = Helpers::new(2);
     sent_with(Some(crew.clone()), 10);
     assert_eq!(crew.jobs.load(Ordering::Relaxed), 0);
 }
