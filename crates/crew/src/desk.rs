@@ -30,7 +30,7 @@ const LOOKS: u32 = 32;
 const LOOKING: Duration = Duration::from_micros(100);
 
 /// A desk has lines of memory of its own: two, as some processors fetch two at a time.
-#[derive(Debug, Default)]
+#[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct Desk {
     state: AtomicU8,
@@ -47,9 +47,13 @@ struct Lent {
     panic: Option<Box<dyn Any + Send>>,
 }
 
-impl std::fmt::Debug for Lent {
+/// Without what is behind the lock: to write takes long, and somebody may need it meanwhile.
+impl std::fmt::Debug for Desk {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Lent").field("caller", &self.caller).finish_non_exhaustive()
+        let Desk { state, is_awake, is_closed, lent: _ } = self;
+        let mut desk = formatter.debug_struct("Desk");
+        desk.field("state", state).field("is_awake", is_awake).field("is_closed", is_closed);
+        desk.finish_non_exhaustive()
     }
 }
 
@@ -65,6 +69,7 @@ impl Desk {
 
     pub fn close(&self) {
         self.is_closed.store(true, Release);
+        self.rest();
     }
 
     /// Lays a job on the desk. Returns whether it was free.
@@ -121,7 +126,10 @@ impl Desk {
     /// Whether there is a job; looks for one while there is a reason to expect it.
     fn watch(&self) -> bool {
         let has_job = |desk: &Desk| desk.state.load(Relaxed) == LENT;
-        self.look_until(AWAKE, |desk| has_job(desk) || !desk.is_awake.load(Relaxed));
+        if !self.look_until(AWAKE, |desk| has_job(desk) || !desk.is_awake.load(Relaxed)) {
+            // Nobody said that this would be over. If somebody wakes it right now, it wakes up for the job and not before.
+            self.rest();
+        }
         has_job(self)
     }
 

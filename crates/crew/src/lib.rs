@@ -97,8 +97,9 @@ impl Crew {
         self.helpers.iter().for_each(|helper| helper.desk.rest());
     }
 
-    /// Calls every job once and returns when all calls have. The first is the caller's; each of the others goes to a thread of its own
-    /// while there are any that nobody else uses, and to the caller after those.
+    /// Calls every job once and returns when all calls have. The first is the caller's, and each of the others is lent to a thread of
+    /// its own, as far as there are any. From the first thread that is busy with the jobs of somebody else on, they are the caller's, too:
+    /// jobs may wait for each other only where nobody else uses the crew.
     ///
     /// # Panics
     ///
@@ -142,10 +143,12 @@ struct Loans<'a> {
 }
 
 impl Loans<'_> {
-    /// A job may have panicked; the first one is told.
+    /// A job may have panicked; the first one is told. What the others panicked with is kept for ever, since to drop it may panic as
+    /// well, and jobs are still to be done.
     fn note(&mut self, panic: Option<Box<dyn Any + Send>>) {
-        if self.panic.is_none() {
-            self.panic = panic;
+        match self.panic {
+            None => self.panic = panic,
+            Some(_) => std::mem::forget(panic),
         }
     }
 
@@ -164,7 +167,7 @@ impl Loans<'_> {
 
 impl Drop for Loans<'_> {
     fn drop(&mut self) {
-        self.helpers.iter().for_each(|helper| drop(helper.desk.take_back()));
+        self.helpers.iter().for_each(|helper| std::mem::forget(helper.desk.take_back()));
     }
 }
 

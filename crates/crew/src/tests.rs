@@ -76,6 +76,43 @@ fn a_panic_of_any_job_comes_when_all_others_are_done() {
     }
 }
 
+/// What panics again when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("a bomb");
+    }
+}
+
+#[test]
+fn panics_that_panic_keep_no_job_from_being_done() {
+    for count in [1, 2, 4] {
+        let (crew, done) = (crew(count), AtomicUsize::new(0));
+        let work = |number| match number {
+            0 => panic!("the first"),
+            1 | 2 => std::panic::panic_any(Bomb),
+            _ => drop(done.fetch_add(1, Relaxed)),
+        };
+        let mut calls: [_; 6] = std::array::from_fn(|number| move || work(number));
+        let mut jobs = calls.each_mut().map(|call| -> Job<'_> { call });
+        let told = catch_unwind(AssertUnwindSafe(|| crew.run(&mut jobs))).expect_err("jobs panic");
+        assert_eq!(told.downcast_ref(), Some(&"the first"));
+        assert_eq!(done.load(Relaxed), 3);
+    }
+}
+
+#[test]
+fn whoever_is_woken_in_vain_goes_to_sleep() {
+    let crew = crew(2);
+    crew.wake();
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    while format!("{crew:?}").contains("is_awake: true") {
+        assert!(std::time::Instant::now() < deadline, "{crew:?}");
+        thread::yield_now();
+    }
+}
+
 #[test]
 fn a_crew_that_is_awake_can_be_dropped() {
     let crew = crew(4);

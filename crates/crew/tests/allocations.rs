@@ -8,10 +8,10 @@ fn jobs_are_lent_without_allocating() {
     let crew = Crew::start(2, "test").expect("threads start");
     // What each thread had allocated when its job began: the caller's, and that of whoever did the second.
     let mut counts = [0; 2];
+    // The second job is the other thread's: the first waits until it began.
+    let meeting = std::sync::Barrier::new(2);
     let turn = |counts: &mut [u64; 2]| {
         let [first, second] = counts;
-        // The second job is the other thread's: the first waits until it began.
-        let meeting = std::sync::Barrier::new(2);
         let mut calls = [first, second].map(|count| {
             let meeting = &meeting;
             move || {

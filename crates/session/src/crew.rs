@@ -2,7 +2,8 @@
 //!
 //! The core has no threads of its own. Whoever drives a server may bring some ([`Server::set_crew`](crate::Server::set_crew)):
 //! then rooms with many players choose, encode and write their snapshots in jobs, and a job is done by any thread of the crew.
-//! What is sent is the same, bit for bit.
+//! What is written is the same, bit for bit. Only where a connection takes no more of a snapshot in parts do the others differ: they
+//! are not made at all if one thread does everything, and tried and lost otherwise.
 
 use std::fmt::Debug;
 
@@ -29,18 +30,21 @@ pub const CREW_MAX: usize = 16;
 
 /// A crew that expects jobs as long as this lives.
 #[derive(Debug)]
-pub(crate) struct Awake<'a>(&'a dyn Crew);
+pub(crate) struct Awake<'a> {
+    crew: &'a dyn Crew,
+    parts: usize,
+}
 
 impl<'a> Awake<'a> {
     /// Wakes it.
     pub fn new(crew: &'a dyn Crew) -> Awake<'a> {
         crew.wake();
-        Awake(crew)
+        Awake { crew, parts: crew.size().clamp(1, CREW_MAX) }
     }
 
     /// How many jobs to cut the work into.
     pub fn parts(&self) -> usize {
-        self.0.size().clamp(1, CREW_MAX)
+        self.parts
     }
 
     /// Lets the crew do jobs, at most [`parts`](Awake::parts).
@@ -48,12 +52,12 @@ impl<'a> Awake<'a> {
         let (mut jobs, work): ([Option<J>; CREW_MAX], _) = (std::array::from_fn(|_| jobs.next()), &work);
         let mut calls = jobs.each_mut().map(|job| move || job.take().into_iter().for_each(work));
         let mut calls = calls.each_mut().map(|call| -> Job<'_> { call });
-        self.0.run(&mut calls[..self.parts()]);
+        self.crew.run(&mut calls[..self.parts]);
     }
 }
 
 impl Drop for Awake<'_> {
     fn drop(&mut self) {
-        self.0.rest();
+        self.crew.rest();
     }
 }

@@ -39,6 +39,11 @@ struct Plan {
 }
 
 impl Spread {
+    /// Nobody gets anything yet.
+    pub fn begin(&mut self) {
+        self.plans.fill(None);
+    }
+
     /// Somebody gets so many bytes in this tick.
     pub fn plan(&mut self, peer: ReplicaPeer, player: PlayerId, budget_bytes: usize) {
         if self.plans.len() <= peer.index() {
@@ -113,6 +118,5 @@ impl Room {
                 }
             }
         }
-        plans.fill(None);
     }
 }

@@ -77,6 +77,7 @@ impl Room {
         let interval = Micros(1_000_000 / u64::from(self.config.sends_per_second));
         let looking = Looking::new(self);
         let Room { replica, seats, unfit, outbox, spread, .. } = self;
+        spread.begin();
         for (place, (player, seat)) in seats.iter_mut().enumerate() {
             let Some(peer) = seat.peer else { continue };
             let Some(allowance) = telling.endpoint.allowance(peer) else { continue };
