@@ -24,6 +24,11 @@ test("a server stops and starts again with another certificate: the page says so
   try {
     const { page } = await openPage(server);
     await joined(page);
+    await page.evaluate(() => {
+      const page = /** @type {any} */ (globalThis);
+      page.losses = [];
+      page.netloom.session.client.on("lost", (/** @type {{ code: string }} */ { code }) => page.losses.push(code));
+    });
     await server.stop();
     await page.waitForSelector("#curtain:not([hidden])");
     assert.equal(await page.textContent("#curtain-title"), "The server has stopped");
@@ -33,6 +38,13 @@ test("a server stops and starts again with another certificate: the page says so
       "the state",
     );
     await shoot(page, "stopped");
+    // It does not answer either, of course: that is no news, however often it is tried.
+    await eventually(
+      () => page.evaluate(() => /** @type {any} */ (globalThis).losses),
+      (/** @type {string[]} */ losses) => losses.filter((code) => code === "unreachable").length >= 2,
+      "it was tried twice",
+    );
+    assert.equal(await page.textContent("#curtain-title"), "The server has stopped");
     server = await serve({ args: server.args });
     await isBack(page);
     assert.equal(await page.isVisible("#curtain"), false);

@@ -46,6 +46,8 @@ export class Session {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   #isWaiting = false;
+  /** It said that it stops: that it does not answer from then on is no news. */
+  #hasStopped = false;
   /** Settles when the last client that was replaced has left. @type {Promise<unknown>} */
   #parted = Promise.resolve();
 
@@ -72,6 +74,7 @@ export class Session {
   open() {
     clearTimeout(this.#timer);
     this.#isWaiting = false;
+    this.#hasStopped = false;
     const before = this.client;
     const client = new Client(location.origin, {
       protocol: this.#protocol,
@@ -111,6 +114,7 @@ export class Session {
 
   #handleWelcome() {
     clearTimeout(this.#timer);
+    this.#hasStopped = false;
     this.#failures = 0;
     this.#status.liftCurtain();
   }
@@ -121,6 +125,8 @@ export class Session {
    */
   #handleLost(client, error) {
     if (client !== this.client) return;
+    if (this.#hasStopped && error.code === "unreachable") return;
+    this.#hasStopped = error.code === "shutdown";
     clearTimeout(this.#timer);
     const title = TITLES.get(error.code) ?? "The connection is lost";
     this.#timer = setTimeout(() => {
