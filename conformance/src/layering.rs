@@ -93,7 +93,7 @@ const RULES: &[Rule] = &[
     edge("netloom-crew", Ours::Only(&[])),
     core("netloom-derive", &[], &["proc-macro2", "quote", "syn"]),
     edge("netloom-scene", Ours::Only(&["netloom-wire", "netloom-replica"])),
-    edge("netloom-transport", Ours::Only(&["netloom-wire"])),
+    edge("netloom-transport", Ours::Only(&["netloom-cpu", "netloom-wire"])),
     edge("netloom-webtransport", Ours::Only(&["netloom-transport"])),
     edge("netloom-store", Ours::Only(&[])),
     edge("netloom", Ours::StackUpTo("netloom-store")),

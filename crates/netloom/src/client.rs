@@ -170,6 +170,7 @@ impl<I: Input> Client<I> {
     pub fn tick(&mut self) -> Result<Micros, Error> {
         let Client { session, line, clock, ticked, .. } = self;
         line.receive(clock.now(), |at, from, arrival| match arrival {
+            Arrival::Next(_) => {}
             Arrival::Datagram(datagram) => session.handle_datagram(at, from, datagram),
             Arrival::Broken => session.handle_broken(at, from),
         })?;

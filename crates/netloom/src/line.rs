@@ -40,6 +40,8 @@ pub enum Driver {
 
 /// What comes from a peer.
 pub(crate) enum Arrival<'a> {
+    /// To come in a moment, after others: what it needs can be got ready.
+    Next(&'a [u8]),
     /// To be opened in place.
     Datagram(&'a mut [u8]),
     /// Nothing any more: its stream ended, and not by [`Line::close`].

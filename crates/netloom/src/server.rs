@@ -330,6 +330,7 @@ impl Server {
         line.receive(began, |at, from, arrival| {
             has_arrived = true;
             match arrival {
+                Arrival::Next(datagram) => session.fetch_for(from, datagram),
                 Arrival::Datagram(datagram) => session.handle_datagram(at, from, datagram),
                 Arrival::Broken => session.handle_broken(at, from),
             }

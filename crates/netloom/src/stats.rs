@@ -32,7 +32,7 @@ use histogram::Histogram;
 use rejects::Rejects;
 use row::{Row, Text, number, word};
 
-/// How often rows are written.
+/// How often rows are written, about: once at least in twice this time.
 pub const STATS_INTERVAL: Micros = Micros::from_millis(250);
 /// Peers that have a row at most; the summary counts all of them.
 pub const PEER_ROWS_MAX: usize = 4_096;

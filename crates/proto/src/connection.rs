@@ -232,6 +232,12 @@ impl Connection {
         fetch_next(history);
     }
 
+    /// Asks for what lies elsewhere, of all channels.
+    pub fn fetch_channels(&self) {
+        self.outbox.fetch_all();
+        self.sent.fetch_next();
+    }
+
     /// Asks for what lies elsewhere.
     pub fn fetch_channel(&self, channel: u8) {
         self.outbox.fetch(channel);

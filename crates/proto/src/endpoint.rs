@@ -186,6 +186,8 @@ pub struct Endpoint {
     tick: u64,
     cursor: usize,
     swept: usize,
+    /// The slot that was sent to or polled last.
+    worked_on: usize,
     /// When each slot wants to be polled again; zero after anything that may have given it something to send.
     wakes: Vec<Micros>,
     /// When a timer of each slot runs out.
@@ -243,6 +245,7 @@ impl Endpoint {
             now: Micros::ZERO,
             cursor: 0,
             swept: 0,
+            worked_on: usize::MAX,
         })
     }
 
@@ -536,7 +539,20 @@ impl Endpoint {
         let connection = slot.and_then(|slot| slot.connection.as_mut()).ok_or(SendError::NotConnected)?;
         connection.send(channel, message, tag, &mut context)?;
         self.wakes[peer.index()] = Micros::ZERO;
+        self.fetch_after(peer.index());
         Ok(())
+    }
+
+    /// Asks for the connections behind one that is worked on, the first time in a row that it is: whoever sends to many does so in
+    /// their order.
+    #[inline]
+    fn fetch_after(&mut self, index: usize) {
+        if std::mem::replace(&mut self.worked_on, index) == index {
+            return;
+        }
+        let behind = |distance: usize| self.slots.get(index + distance)?.connection.as_deref();
+        behind(2).into_iter().for_each(Connection::fetch);
+        behind(1).into_iter().for_each(Connection::fetch_channels);
     }
 
     #[inline(never)] // beside the call that finds nothing, which every tick ends with

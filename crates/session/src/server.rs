@@ -224,6 +224,11 @@ impl Server {
         self.endpoint.handle_datagram(now, from, datagram);
     }
 
+    /// Asks for the memory that taking in a datagram needs: see [`Endpoint::fetch_for`].
+    pub fn fetch_for(&self, from: SocketAddr, datagram: &[u8]) {
+        self.endpoint.fetch_for(from, datagram);
+    }
+
     /// The stream of whoever was at this address is gone: for drivers of transports that have connections of their own.
     pub fn handle_broken(&mut self, now: Micros, from: SocketAddr) {
         self.endpoint.handle_broken(now, from);

@@ -156,6 +156,11 @@ impl Batch {
     /// Where the next datagram is to be written, if there is room; [`commit`](Self::commit) adds it.
     #[inline]
     pub fn next_slot(&mut self) -> Option<&mut [u8]> {
+        // While this one is written, the memory of the one after it comes, as far as datagrams like the last one need it.
+        let length = self.end.checked_sub(1).map_or(0, |last| self.slots[last].length);
+        if let Some(ahead) = self.slots.get(self.end + 1) {
+            netloom_cpu::fetch(&ahead.buffer[..length.min(ahead.buffer.len())]);
+        }
         self.next_datagram().map(Datagram::buffer_mut)
     }
 

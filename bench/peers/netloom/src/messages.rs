@@ -31,6 +31,9 @@ impl Line {
         loop {
             batch.clear();
             let is_full = transport.receive(now, batch).expect("a socket") == batch.capacity();
+            for datagram in batch.iter() {
+                endpoint.fetch_for(datagram.address().to_socket_addr(), datagram.bytes());
+            }
             for datagram in batch.iter_mut() {
                 let from = datagram.address().to_socket_addr();
                 endpoint.handle_datagram(now, from, datagram.bytes_mut());

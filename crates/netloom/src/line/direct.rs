@@ -109,6 +109,11 @@ impl Direct {
             for _ in 0..BATCHES_PER_TURN {
                 let count = lane.transport.receive(now, &mut lane.batch)?;
                 let has_more = count > 0 && (lane.is_stream || lane.batch.is_full());
+                if lane.batch.len() > 1 {
+                    lane.batch.iter().for_each(|datagram| {
+                        handle(now, tagged(number, datagram.address()), Arrival::Next(datagram.bytes()));
+                    });
+                }
                 for datagram in lane.batch.iter_mut() {
                     let from = tagged(number, datagram.address());
                     handle(now, from, Arrival::Datagram(datagram.bytes_mut()));

@@ -20,6 +20,9 @@ use super::{
 };
 use crate::line::untagged;
 
+/// The longest time between two writings.
+const INTERVAL_MAX: Micros = Micros(STATS_INTERVAL.0 * 2);
+
 /// Intervals of which the longest tick is told: a second.
 const INTERVALS: usize = (1_000_000 / STATS_INTERVAL.0) as usize;
 
@@ -158,7 +161,10 @@ impl Recorder {
             self.longest[0] = self.longest[0].max(took);
         }
         let elapsed = ended.since(self.written);
-        if elapsed >= STATS_INTERVAL {
+        // Right after snapshots everybody's connection is in the caches, and at another time it would be fetched for this alone. Who
+        // sends less often than that does not keep the figures waiting.
+        let is_good_time = || session.rooms().any(Room::is_told) || elapsed >= INTERVAL_MAX;
+        if elapsed >= STATS_INTERVAL && is_good_time() {
             self.written = ended;
             self.write(session, &counters(), elapsed.as_secs_f64());
         }

@@ -108,6 +108,11 @@ impl Outbox {
         self.senders.get(usize::from(channel)).into_iter().for_each(netloom_cpu::fetch);
     }
 
+    /// Asks for that of all.
+    pub fn fetch_all(&self) {
+        self.senders.iter().for_each(netloom_cpu::fetch);
+    }
+
     pub fn pending_on(&self, channel: u8) -> usize {
         self.senders.get(usize::from(channel)).map_or(0, Sender::pending_bytes)
     }

@@ -191,6 +191,25 @@ impl Endpoint {
         Ok(())
     }
 
+    /// Asks for the memory that taking in a datagram needs, ahead of [`handle_datagram`](Self::handle_datagram): whoever has several
+    /// asks for those of all before the first, and their lines come side by side and not one after the other. See
+    /// [`netloom_cpu::fetch`](mod@netloom_cpu::fetch).
+    pub fn fetch_for(&self, from: SocketAddr, datagram: &[u8]) {
+        let header = Header::parse(datagram, self.listener.is_some());
+        let index = header.ok().and_then(|(header, _)| self.receiver(from, header.session));
+        let slot = index.and_then(|index| self.slots.get(usize::from(index)));
+        slot.and_then(|slot| slot.connection.as_deref()).into_iter().for_each(Connection::fetch);
+    }
+
+    /// Whose a packet is.
+    fn receiver(&self, from: SocketAddr, session: SessionRef) -> Option<u16> {
+        match session {
+            SessionRef::Id(id) => self.sessions.get(&id).copied(),
+            SessionRef::Alias(alias) => Some(alias),
+            SessionRef::Address => self.addresses.get(&from).copied(),
+        }
+    }
+
     pub(super) fn handle_session_packet(
         &mut self,
         now: Micros,
@@ -198,12 +217,7 @@ impl Endpoint {
         datagram: &mut [u8],
     ) -> Result<(), Rejection> {
         let parsed = Header::parse(datagram, self.listener.is_some())?;
-        let index = match parsed.0.session {
-            SessionRef::Id(id) => self.sessions.get(&id).copied(),
-            SessionRef::Alias(alias) => Some(alias),
-            SessionRef::Address => self.addresses.get(&from).copied(),
-        };
-        let index = index.ok_or(Rejection::UnknownSession)?;
+        let index = self.receiver(from, parsed.0.session).ok_or(Rejection::UnknownSession)?;
         let mut context = context!(self);
         let slot = self.slots.get_mut(usize::from(index)).ok_or(Rejection::UnknownSession)?;
         let connection = slot.connection.as_mut().ok_or(Rejection::UnknownSession)?;

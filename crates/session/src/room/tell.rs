@@ -44,8 +44,8 @@ pub(crate) struct Telling<'a> {
 }
 
 impl Room {
-    /// Whether this step is one of which snapshots tell.
-    pub(crate) fn is_told(&self) -> bool {
+    /// Whether the newest step is one of which snapshots tell.
+    pub fn is_told(&self) -> bool {
         self.clock.count().is_multiple_of(self.config.steps_per_send().into())
     }
 
