@@ -20,9 +20,14 @@ pub(super) struct Code {
 #[derive(Clone, Debug)]
 pub(super) struct Prefixes<const TABLES: usize, const SYMBOLS: usize, const LOOKUP: usize> {
     codes: Arc<[[Code; SYMBOLS]; TABLES]>,
-    /// By the next bits of the input: the symbol, and above it the length of its code.
+    /// By the next bits of the input: the symbol, and above it the length of its code; zero if that is longer.
+    short: Arc<[[u16; SHORT]; TABLES]>,
+    /// The same for codes of any length. Few are long, and an eighth of the memory stays in the caches.
     lookups: Arc<[[u16; LOOKUP]; TABLES]>,
 }
+
+/// Places for the bits that most codes are shorter than.
+const SHORT: usize = 256;
 
 impl<const TABLES: usize, const SYMBOLS: usize, const LOOKUP: usize> Prefixes<TABLES, SYMBOLS, LOOKUP> {
     /// The canonical codes with these lengths, each of which must be a complete code.
@@ -33,7 +38,8 @@ impl<const TABLES: usize, const SYMBOLS: usize, const LOOKUP: usize> Prefixes<TA
         let (mut codes, mut lookups): (Vec<_>, Vec<_>) = rows?.into_iter().unzip();
         codes.resize(TABLES, [Code::default(); SYMBOLS]);
         lookups.resize(TABLES, [0; LOOKUP]);
-        Ok(Prefixes { codes: shared(codes)?, lookups: shared(lookups)? })
+        let short = lookups.iter().map(short).collect();
+        Ok(Prefixes { codes: shared(codes)?, short: shared(short)?, lookups: shared(lookups)? })
     }
 
     /// Replaces the bits of each code by a number, counted upwards table by table and symbol by symbol.
@@ -60,7 +66,11 @@ impl<const TABLES: usize, const SYMBOLS: usize, const LOOKUP: usize> Prefixes<TA
     /// The symbol that `bits` begin with, and the length of its code. The codes are complete: there always is one.
     #[inline(always)]
     pub fn symbol(&self, table: usize, bits: u64) -> (usize, u32) {
-        let entry = self.lookups[table & (TABLES - 1)][bits as usize & (LOOKUP - 1)];
+        let table = table & (TABLES - 1);
+        let mut entry = self.short[table][bits as usize & (SHORT - 1)];
+        if entry == 0 {
+            entry = self.lookups[table][bits as usize & (LOOKUP - 1)];
+        }
         (usize::from(entry as u8), u32::from(entry >> 8))
     }
 }
@@ -69,6 +79,11 @@ fn shared<T, const N: usize>(rows: Vec<T>) -> Result<Arc<[T; N]>, CodeError> {
     let rows: Box<[T; N]> =
         rows.try_into().map_err(|rows: Vec<T>| CodeError::SymbolCount { count: rows.len() })?;
     Ok(rows.into())
+}
+
+/// Those of a lookup whose codes are short enough to be known by these bits.
+fn short<const LOOKUP: usize>(lookup: &[u16; LOOKUP]) -> [u16; SHORT] {
+    core::array::from_fn(|bits| if lookup[bits] >> 8 <= SHORT.ilog2() as u16 { lookup[bits] } else { 0 })
 }
 
 /// One table: its codes, and its lookup.
