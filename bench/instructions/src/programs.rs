@@ -30,6 +30,17 @@ pub const PROGRAMS: &[Program] = &[
     Program { name: "encode", about: "the same: the codes that anybody needs", run: stage::encode },
     Program { name: "append", about: "the same: snapshots of 16 peers", run: stage::append },
     Program { name: "decode", about: "the same: a client reads its snapshots", run: stage::decode },
+    Program {
+        name: "encode-exact",
+        about: "the same in whole floats: the codes that anybody needs",
+        run: stage::encode_exact,
+    },
+    Program { name: "append-exact", about: "the same: snapshots of 16 peers", run: stage::append_exact },
+    Program {
+        name: "decode-exact",
+        about: "the same: a client reads its snapshots",
+        run: stage::decode_exact,
+    },
     Program { name: "seal", about: "packets of 300 and 1,200 bytes, sealed and opened", run: seal::run },
     Program {
         name: "messages",

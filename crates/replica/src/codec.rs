@@ -35,6 +35,7 @@ mod prefix;
 mod rotation;
 mod run;
 mod shape;
+mod singles;
 mod symbol;
 mod tally;
 
@@ -44,6 +45,7 @@ pub use codes::{
     Codes, GAP_BITS_MAX, GROUPS, Group, NAME_BYTES_MAX, SHIPPED, TABLE_BYTES_MAX, TableError, gap_code,
     read_gap,
 };
+pub use singles::LongCode;
 pub use tally::{BLEND_UNIT, Blend, Saving, Tally};
 
 use netloom_wire::{BitReader, BitWriter, ReadError};

@@ -55,9 +55,14 @@ pub fn sector(position: [f64; 3]) -> [f64; 3] {
 
 /// A kind of object with a place and a rotation, both STANDARD, and perhaps more.
 fn moving(name: &str, more: impl FnOnce(SchemaBuilder) -> SchemaBuilder) -> Class {
+    moving_as(Profile::Standard, name, more)
+}
+
+/// The same with another profile.
+fn moving_as(profile: Profile, name: &str, more: impl FnOnce(SchemaBuilder) -> SchemaBuilder) -> Class {
     let builder = Schema::builder(name)
-        .field("position", FieldKind::Position(Profile::Standard), SyncFlags::PUBLIC_SYNC, 255)
-        .field("rotation", FieldKind::Rotation(Profile::Standard), SyncFlags::PUBLIC_SYNC, 254);
+        .field("position", FieldKind::Position(profile), SyncFlags::PUBLIC_SYNC, 255)
+        .field("rotation", FieldKind::Rotation(profile), SyncFlags::PUBLIC_SYNC, 254);
     let schema = more(builder).build().expect("fields with names of their own");
     Class::new(schema).expect("few words")
 }

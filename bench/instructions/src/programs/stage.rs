@@ -44,8 +44,7 @@ struct Stage {
 }
 
 impl Stage {
-    fn new() -> Stage {
-        let source = WalkScene::new(SEED);
+    fn new(source: WalkScene) -> Stage {
         let world = source.world().expect("a world for the walkers");
         let mut server = ReplicaServer::new(world, Codes::generic(), ServerConfig::default())
             .expect("the defaults are good");
@@ -101,25 +100,37 @@ impl Stage {
     }
 }
 
-fn run(phase: Phase) {
-    let mut stage = Stage::new();
+fn run(source: WalkScene, phase: Phase) {
+    let mut stage = Stage::new(source);
     (0..WARM_UP_TICKS).for_each(|_| stage.tick(None));
     (0..TICKS).for_each(|_| stage.tick(Some(phase)));
     assert_eq!(stage.client.len(), stage.server.world().iter().count(), "the client has everything");
 }
 
 pub fn select() {
-    run(Phase::Select);
+    run(WalkScene::new(SEED), Phase::Select);
 }
 
 pub fn encode() {
-    run(Phase::Encode);
+    run(WalkScene::new(SEED), Phase::Encode);
 }
 
 pub fn append() {
-    run(Phase::Append);
+    run(WalkScene::new(SEED), Phase::Append);
 }
 
 pub fn decode() {
-    run(Phase::Decode);
+    run(WalkScene::new(SEED), Phase::Decode);
+}
+
+pub fn encode_exact() {
+    run(WalkScene::exact(SEED), Phase::Encode);
+}
+
+pub fn append_exact() {
+    run(WalkScene::exact(SEED), Phase::Append);
+}
+
+pub fn decode_exact() {
+    run(WalkScene::exact(SEED), Phase::Decode);
 }

@@ -23,6 +23,7 @@ use super::line::Line;
 use super::number::Number;
 use super::rotation::{Compared, Drops};
 use super::run::{Run, ShortRun};
+use super::singles::{LongCode, Singles};
 use super::symbol::{self, Place, Turn};
 use super::{Others, Pair, Shape, SmallCode, four, position, rotation};
 use crate::class::{Class, Grain};
@@ -31,7 +32,7 @@ use crate::class::{Class, Grain};
 pub const LANES: usize = 16;
 
 /// One word of each.
-type Column = [i32; LANES];
+pub(super) type Column = [i32; LANES];
 
 /// An object with two baselines.
 #[derive(Clone, Copy, Debug)]
@@ -83,24 +84,45 @@ impl Beside<'_> {
     /// anything unusual are zero: it is to be encoded alone.
     pub fn encode(&self, batch: &mut Batch, codes: &Codes, out: &mut [u64]) {
         let count = out.len().min(LANES);
-        widest(Encoding { batch, line: self.line, range: self.layout.range, codes, out: &mut out[..count] });
+        match self.layout.range {
+            Some(range) => widest(Encoding { batch, line: self.line, range, codes, out: &mut out[..count] }),
+            None => out.fill(0),
+        }
+    }
+
+    /// Whether all words are singles, whose bits are more than those of a [`SmallCode`].
+    pub fn is_exact(&self) -> bool {
+        self.layout.range.is_none()
+    }
+
+    /// The same for objects of singles: the bits that [`Pair::encode_from`] writes. Of one with anything unusual there are none.
+    pub fn encode_exact(&self, batch: &mut Batch, out: &mut [LongCode]) {
+        let count = out.len().min(LANES);
+        match self.is_exact() {
+            true => widest(ExactEncoding { batch, line: self.line, out: &mut out[..count] }),
+            false => out.fill(LongCode::default()),
+        }
     }
 }
 
-/// Where the words are that make columns: a position and a rotation, both quantized, the rotation to ten bits.
+/// Where the words are that make columns: a position and a rotation, both of singles or both quantized, the rotation to ten bits.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     position: u8,
     rotation: u8,
-    range: WordRange,
+    /// Of the words of positions, unless all are singles.
+    range: Option<WordRange>,
 }
 
 impl Layout {
     fn of(shape: &Shape<'_>) -> Option<Layout> {
         let (position, rotation) = (shape.position?, shape.rotation?);
-        let is_ten = rotation.quantized == Some(Grain::Ten);
-        let range = position.quantized.filter(|_| is_ten)?;
-        Some(Layout { position: position.first, rotation: rotation.first, range })
+        let is_alike = match position.quantized {
+            Some(_) => rotation.quantized == Some(Grain::Ten),
+            None => rotation.quantized.is_none(),
+        };
+        let (range, position) = (position.quantized, position.first);
+        is_alike.then_some(Layout { position, rotation: rotation.first, range })
     }
 }
 
@@ -136,6 +158,8 @@ pub struct Batch {
     rotation: [Column; 8],
     /// The place of the symbol's code; negative if the object is to be encoded alone.
     symbol: Column,
+    /// What becomes of objects of singles.
+    singles: Singles,
 }
 
 /// Makes the codes of the objects of a batch; zero of one that must be encoded alone.
@@ -162,8 +186,29 @@ impl Work for Encoding<'_> {
     }
 }
 
+/// Makes the codes of objects of singles.
+struct ExactEncoding<'a> {
+    batch: &'a mut Batch,
+    line: &'a Line,
+    out: &'a mut [LongCode],
+}
+
+impl Work for ExactEncoding<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let ExactEncoding { batch, line, out } = self;
+        let Batch { positions, rotations, alone, singles, .. } = batch;
+        singles.compute(positions, rotations, line);
+        for (lane, code) in out.iter_mut().enumerate() {
+            *code = if alone[lane] == 0 { singles.code(lane) } else { LongCode::default() };
+        }
+    }
+}
+
 /// Four words of each object now, in the newer and in the older baseline.
-type Rows = [[[i32; 4]; LANES]; 3];
+pub(super) type Rows = [[[i32; 4]; LANES]; 3];
 
 impl Batch {
     #[inline(always)]
@@ -317,12 +362,12 @@ impl Batch {
 
 /// The numbers of one object.
 #[inline(always)]
-fn at<T: Copy, const N: usize>(columns: &[[T; LANES]; N], lane: usize) -> [T; N] {
+pub(super) fn at<T: Copy, const N: usize>(columns: &[[T; LANES]; N], lane: usize) -> [T; N] {
     core::array::from_fn(|place| columns[place][lane])
 }
 
 #[inline(always)]
-fn put<T, const N: usize>(columns: &mut [[T; LANES]; N], lane: usize, numbers: [T; N]) {
+pub(super) fn put<T, const N: usize>(columns: &mut [[T; LANES]; N], lane: usize, numbers: [T; N]) {
     for (column, number) in columns.iter_mut().zip(numbers) {
         column[lane] = number;
     }

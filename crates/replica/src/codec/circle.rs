@@ -16,9 +16,10 @@
 //! they leave of one. What turns about a changed axis leaves the circle, but never the sphere. Or, where that is shorter, three
 //! components come as differences from the newer baseline, and only the last one is predicted: a bit says which.
 //!
-//! All is computed in integers of 2^-26, the finest step of which every product fits the 53 bits that all languages have.
-//! What is predicted is rounded to a single, and what is sent is the difference of [ordinals](super::exact): whatever the prediction is, the
+//! All is computed in [integers](whole). What is predicted is rounded to a single, and what is sent is the difference of [ordinals](super::exact): whatever the prediction is, the
 //! result is exact.
+
+mod whole;
 
 use core::convert::Infallible;
 
@@ -28,133 +29,159 @@ use netloom_wire::{BitReader, ReadError};
 use super::exact::{self, Base, ordinal, width};
 use super::line::{FACTOR_BITS, Line};
 use super::run::Run;
+use whole::Whole;
 
-/// Bits of a fraction.
-const BITS: i32 = 26;
-const ONE: i64 = 1 << BITS;
-/// The square of one.
-const SQUARE: i64 = 1 << (2 * BITS);
-const FIXED_MAX: i64 = ONE + ONE / 4;
-/// Rotations that differ by less than this part of [`ONE`] have no plane that is worth it.
-const CHORD_MIN: i64 = 1 << 10;
 /// The bits that are expected of a difference that only rounding makes.
-const ROUNDING: i32 = 4;
+pub(super) const ROUNDING: i32 = 4;
 /// Bits of the ratio with which a turn goes on.
 const RATIO_BITS: i32 = 11;
 
+/// In full a rotation takes no more.
+pub(super) const ROTATION_BITS_MAX: u32 = 128;
+
 /// The bits of a quaternion's components, x y z w.
-type Words = [i32; 4];
+pub(super) type Words = [i32; 4];
 
-/// A single in 2^-26, rounded towards zero. Of one that no rotation has, some number that is more than one and does not
-/// overflow: what becomes of it is refused.
+/// The ordinal of the single nearest to a number of 2^-26.
 #[inline(always)]
-fn fixed(word: i32) -> i64 {
-    let value = f64::from(f32::from_bits(word as u32)) * ONE as f64;
-    (value as i64).clamp(-FIXED_MAX, FIXED_MAX)
+fn nearest(fixed: impl Whole) -> i32 {
+    ordinal(fixed.single().to_bits() as i32)
 }
 
-/// The ordinal of the single nearest to a number of 2^-26; of equally near ones the even one.
+/// The component at a place from 0 to 3.
 #[inline(always)]
-fn nearest(fixed: i64) -> i32 {
-    ordinal((fixed as f32 / ONE as f32).to_bits() as i32)
+pub(super) fn component<T: Copy>(of: [T; 4], place: i32) -> T {
+    let [x, y, z, w] = of;
+    let low = if place == 0 { x } else { y };
+    let high = if place == 2 { z } else { w };
+    if place < 2 { low } else { high }
 }
 
-/// A product in 2^-26, rounded down.
+/// The place of the largest of these, the first of equals.
 #[inline(always)]
-fn cut(product: i64) -> i64 {
-    product >> BITS
+fn largest<T: Copy + PartialOrd>(sizes: [T; 4]) -> i32 {
+    let [a, b, c, d] = sizes;
+    let (first, one) = if b > a { (1, b) } else { (0, a) };
+    let (second, other) = if d > c { (3, d) } else { (2, c) };
+    if other > one { second } else { first }
 }
 
-/// The root of a number from zero to one, in 2^-52; of others that of the nearest of these. Rounded down.
+/// The place of the largest component but for one.
 #[inline(always)]
-fn root(square: i64) -> i64 {
-    // The root of a double is exact to its last bit everywhere, and too near the next integer for no square of 52 bits.
-    (square.clamp(0, SQUARE) as f64).sqrt() as i64
-}
-
-/// The largest component of these, the first of equals.
-#[inline(always)]
-fn largest(words: Words, except: usize) -> usize {
-    let size = |place: usize| if place == except { -1 } else { words[place] & i32::MAX };
-    (1..4).fold(0, |best, place| if size(place) > size(best) { place } else { best })
+pub(super) fn largest_beside(words: Words, except: i32) -> i32 {
+    largest(core::array::from_fn(|place| if place as i32 == except { -1 } else { words[place] & i32::MAX }))
 }
 
 /// The two places that are neither of these.
 #[inline(always)]
-fn others(a: usize, b: usize) -> [usize; 2] {
-    let second = (0..3).find(|&place| place != a && place != b).unwrap_or(0);
+pub(super) fn others(a: i32, b: i32) -> [i32; 2] {
+    let is_free = |place: i32| (a != place) & (b != place);
+    let second = if is_free(1) { 1 } else { 2 };
+    let second = if is_free(0) { 0 } else { second };
     [second, 6 - a - b - second]
 }
 
 /// Predicts the last component from the others, with the sign that it had.
 #[inline(always)]
-fn rest(words: Words, newer: Words, last: usize) -> i32 {
-    let square = |place: usize| if place == last { 0 } else { fixed(words[place]) * fixed(words[place]) };
-    let root = root(SQUARE - (0..4).map(square).sum::<i64>());
-    nearest(if newer[last] < 0 { -root } else { root })
+pub(super) fn rest<W: Whole>(words: Words, newer: Words, last: i32) -> i32 {
+    let squares: [W; 4] = core::array::from_fn(|place| {
+        let component = W::fixed(words[place]);
+        if place as i32 == last { W::ZERO } else { component * component }
+    });
+    let square = W::SQUARE - squares[0] - squares[1] - squares[2] - squares[3];
+    let root = square.within(W::ZERO, W::SQUARE).root();
+    nearest(root.negated_if(component(newer, last) < 0))
+}
+
+/// What a rotation takes at least from the newer one: three of four differences, two classes, and the bit that says so.
+#[inline(always)]
+pub(super) fn near_bits_min(words: Words, newer: Words) -> i32 {
+    let bits: [i32; 4] =
+        core::array::from_fn(|place| width(ordinal(words[place]).wrapping_sub(ordinal(newer[place]))));
+    let most = bits[0].max(bits[1]).max(bits[2]).max(bits[3]);
+    bits[0] + bits[1] + bits[2] + bits[3] - most + 7
 }
 
 /// The circle through two rotations.
 #[derive(Clone, Copy, Debug)]
-struct Circle {
-    newer: [i64; 4],
-    across: [i64; 4],
+pub(super) struct Circle<W> {
+    /// A basis of its plane.
+    pub newer: [W; 4],
+    pub across: [W; 4],
     /// The sine of the angle between both.
-    sine: i64,
-    lead: usize,
+    pub sine: W,
+    pub lead: i32,
 }
 
-impl Circle {
+impl<W: Whole> Circle<W> {
+    /// The circle, and whether it is one: both may be nearly the same, and then nothing of it means anything.
+    #[inline(always)]
+    pub fn new(newer: Words, older: Words) -> (Circle<W>, bool) {
+        let (newer, older) = (newer.map(W::fixed), older.map(W::fixed));
+        let dot = |a: [W; 4], b: [W; 4]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+        // A rotation has two quaternions; of which one is told is no matter.
+        let near = dot(newer, older);
+        let older = older.map(|component| component.negated_if(near < W::ZERO));
+        let cosine = near.size().cut();
+        let across: [W; 4] = core::array::from_fn(|place| (newer[place] * cosine).cut() - older[place]);
+        let sine = dot(across, across).within(W::ZERO, W::SQUARE).root();
+        let divisor = sine.within(W::new(1), W::ONE);
+        let across = across.map(|component| (component * W::ONE).over(divisor));
+        let lead = largest(across.map(W::size));
+        (Circle { newer, across, sine, lead }, sine >= W::CHORD_MIN)
+    }
+
     /// `None` if both are nearly the same.
     #[inline(always)]
-    fn through(newer: Words, older: Words) -> Option<Circle> {
-        let (newer, mut older) = (newer.map(fixed), older.map(fixed));
-        let dot = |a: [i64; 4], b: [i64; 4]| (0..4).map(|place| a[place] * b[place]).sum::<i64>();
-        // A rotation has two quaternions; of which one is told is no matter.
-        if dot(newer, older) < 0 {
-            older = older.map(|component| -component);
-        }
-        let cosine = cut(dot(newer, older));
-        let across: [i64; 4] = core::array::from_fn(|place| cut(newer[place] * cosine) - older[place]);
-        let sine = root(dot(across, across));
-        if sine < CHORD_MIN {
-            return None;
-        }
-        let across = across.map(|component| (component << BITS).div_euclid(sine));
-        let lead =
-            (1..4).fold(0, |best, place| if across[place].abs() > across[best].abs() { place } else { best });
-        Some(Circle { newer, across, sine, lead })
+    fn through(newer: Words, older: Words) -> Option<Circle<W>> {
+        let (circle, is_one) = Circle::new(newer, older);
+        is_one.then_some(circle)
+    }
+
+    /// The places of the components in the order in which they are said: the lead, two that the circle tells, and the one that these
+    /// leave.
+    #[inline(always)]
+    pub fn order(&self, newer: Words) -> [i32; 4] {
+        let last = largest_beside(newer, self.lead);
+        let [second, third] = others(self.lead, last);
+        [self.lead, second, third, last]
     }
 
     /// The ordinal of a component at an angle.
     #[inline(always)]
-    fn component(&self, place: usize, cosine: i64, sine: i64) -> i32 {
-        nearest(cut(self.newer[place] * cosine + self.across[place] * sine))
+    fn at(&self, place: i32, (cosine, sine): (W, W)) -> i32 {
+        nearest((component(self.newer, place) * cosine + component(self.across, place) * sine).cut())
     }
 
     /// The ordinal of the lead where an even turn ends.
     #[inline(always)]
-    fn ahead(&self, line: &Line) -> i32 {
+    pub fn ahead(&self, line: &Line) -> i32 {
         // sin(r·t) = r·s + r(1 − r²)/6·s³ and so on, with s = sin(t)
-        let cubed = cut(cut(self.sine * self.sine) * self.sine);
-        let onwards = (self.sine * i64::from(line.ratio(RATIO_BITS))) >> RATIO_BITS;
-        let bow = (cubed * i64::from(line.backwards)) >> (FACTOR_BITS + 1);
-        let sine = (onwards - bow).clamp(0, ONE);
-        self.component(self.lead, root(SQUARE - sine * sine), sine)
+        let cubed = ((self.sine * self.sine).cut() * self.sine).cut();
+        let onwards = (self.sine * W::new(line.ratio(RATIO_BITS))).shifted(RATIO_BITS);
+        let bow = (cubed * W::new(line.backwards)).shifted(FACTOR_BITS + 1);
+        let sine = (onwards - bow).within(W::ZERO, W::ONE);
+        self.at(self.lead, ((W::SQUARE - sine * sine).root(), sine))
     }
 
-    /// The angle at which the lead is this: of two the one nearer to the newer rotation.
+    /// The ordinals of two components where the lead is this.
     #[inline(always)]
-    fn angle(&self, lead: i32) -> (i64, i64) {
-        let (along, across) = (self.newer[self.lead], self.across[self.lead]);
+    pub fn beside(&self, lead: i32, [second, third]: [i32; 2]) -> [i32; 2] {
+        let angle = self.angle(lead);
+        [self.at(second, angle), self.at(third, angle)]
+    }
+
+    /// The cosine and sine of the angle at which the lead is this: of two the one nearer to the newer rotation.
+    #[inline(always)]
+    fn angle(&self, lead: i32) -> (W, W) {
+        let (along, across) = (component(self.newer, self.lead), component(self.across, self.lead));
         let square = along * along + across * across;
-        let most = root(square);
-        let lead = fixed(lead).clamp(-most, most);
-        let beside = root(square - lead * lead);
-        let beside = if across < 0 { -beside } else { beside };
-        let divisor = cut(square).max(1);
-        let over = |number: i64| number.div_euclid(divisor);
-        (over(lead * along + across * beside), over(lead * across - along * beside))
+        let most = square.within(W::ZERO, W::SQUARE).root();
+        let lead = W::fixed(lead).within(W::ZERO - most, most);
+        let beside = (square - lead * lead).within(W::ZERO, W::SQUARE).root();
+        let beside = beside.negated_if(across < W::ZERO);
+        let divisor = square.cut().within(W::new(1), W::SQUARE);
+        ((lead * along + across * beside).over(divisor), (lead * across - along * beside).over(divisor))
     }
 }
 
@@ -223,7 +250,7 @@ impl Differences for Heard<'_, '_, '_> {
 
 impl Known<'_> {
     #[inline(always)]
-    fn circle(&self) -> Option<(Circle, &Line)> {
+    fn circle(&self) -> Option<(Circle<i64>, &Line)> {
         let (older, line) = self.older?;
         Some((Circle::through(*self.newer, *older)?, line))
     }
@@ -238,9 +265,10 @@ impl Known<'_> {
     /// All components, from the newer rotation.
     #[inline(always)]
     fn near_newer<D: Differences>(&self, differences: &mut D) -> Result<Words, D::Error> {
-        let last = largest(*self.newer, usize::MAX);
-        let first = usize::from(last == 0);
+        let last = largest_beside(*self.newer, -1);
+        let first = i32::from(last == 0);
         let [second, third] = others(first, last);
+        let [first, second, third, last] = [first, second, third, last].map(|place| place as usize);
         let three = [first, second, third];
         let predicted = three.map(|place| ordinal(self.newer[place]));
         let mut words = *self.newer;
@@ -253,17 +281,15 @@ impl Known<'_> {
     #[inline(always)]
     fn along<D: Differences>(
         &self,
-        circle: &Circle,
+        circle: &Circle<i64>,
         line: &Line,
         differences: &mut D,
     ) -> Result<Words, D::Error> {
-        let lead = circle.lead;
-        let last = largest(*self.newer, lead);
-        let [second, third] = others(lead, last);
+        let order = circle.order(*self.newer);
+        let [lead, second, third, last] = order.map(|place| place as usize);
         let mut words = *self.newer;
         [words[lead]] = differences.next([lead], [circle.ahead(line)], self.expected([lead], true))?;
-        let (cosine, sine) = circle.angle(words[lead]);
-        let predicted = [second, third].map(|place| circle.component(place, cosine, sine));
+        let predicted = circle.beside(words[lead], [order[1], order[2]]);
         [words[second], words[third]] = differences.next([second, third], predicted, ROUNDING)?;
         self.last(last, words, differences)
     }
@@ -275,7 +301,7 @@ impl Known<'_> {
         mut words: Words,
         differences: &mut D,
     ) -> Result<Words, D::Error> {
-        [words[last]] = differences.next([last], [rest(words, *self.newer, last)], ROUNDING)?;
+        [words[last]] = differences.next([last], [rest::<i64>(words, *self.newer, last as i32)], ROUNDING)?;
         Ok(words)
     }
 
@@ -292,10 +318,7 @@ impl Known<'_> {
         run.put(1, 1);
         let mut along = said(run);
         let Ok(_) = self.along(&circle, line, &mut along);
-        let bits = |place: usize| width(ordinal(words[place]).wrapping_sub(ordinal(self.newer[place])));
-        let [sum, most] = (0..4).map(bits).fold([0; 2], |[sum, most], bits| [sum + bits, most.max(bits)]);
-        // The other one takes at least three of these and two classes.
-        if along.run.length() as i32 <= sum - most + 7 {
+        if along.run.length() as i32 <= near_bits_min(*words, *self.newer) {
             return along.run;
         }
         let mut run = R::default();
@@ -318,6 +341,12 @@ impl Known<'_> {
         check(&words)?;
         Ok(words)
     }
+}
+
+/// Whether this is a rotation, as [`check`] has it.
+#[inline(always)]
+pub(super) fn is_unit(words: Words) -> bool {
+    Rotation::is_raw(words.map(|word| f32::from_bits(word as u32)))
 }
 
 /// Refuses what is no rotation.

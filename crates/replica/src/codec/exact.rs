@@ -30,7 +30,7 @@
 
 use netloom_wire::{BitReader, ReadError};
 
-use super::chain::{bits_of, folded};
+use super::chain::folded;
 use super::line::Line;
 use super::run::Run;
 
@@ -72,7 +72,10 @@ pub(super) fn is_finite(word: i32) -> bool {
 /// The bits of a difference; one that is zero has none.
 #[inline(always)]
 pub(super) fn width(difference: i32) -> i32 {
-    if difference == 0 { 0 } else { bits_of(folded(difference)) as i32 + 1 }
+    let fold = folded(difference);
+    // The exponent of a float is the place of the first bit, unless it was rounded up, for which too few ones follow here.
+    let bits = ((((fold & !(fold >> 1)) as f32).to_bits() >> 23) as i32 - 126).max(0);
+    if difference == 0 { 0 } else { bits + 1 }
 }
 
 /// Singles that the receiver knows, and by how much the exponent of each is below the largest.
@@ -126,40 +129,66 @@ impl<const N: usize> Base<N> {
     }
 }
 
+/// What differences take: what comes before the first of them, and the bits of each. No step of it depends on a condition, so that many
+/// can be computed [side by side](super::singles).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes<const N: usize> {
+    pub head: i32,
+    pub head_bits: i32,
+    pub bits: [i32; N],
+}
+
+impl<const N: usize> Sizes<N> {
+    #[inline(always)]
+    pub fn new(differences: [i32; N], base: &Base<N>, expected: i32) -> Sizes<N> {
+        const CLASS: i32 = CLASS_BITS as i32;
+        let mut mask = 0;
+        for (place, difference) in differences.into_iter().enumerate() {
+            mask |= i32::from(difference != 0) << place;
+        }
+        let (is_all, is_none) = (mask == (1 << N) - 1, mask == 0);
+        let (some, some_bits) = if N > 1 { (mask << CLASS, CLASS + N as i32) } else { (SOME, CLASS) };
+        let (before, before_bits) = if is_all { (0, 0) } else { (some, some_bits) };
+        let bits = base.bits(differences);
+        let class = bits - expected.clamp(EXPECTED_MIN, EXPECTED_MAX) + AS_EXPECTED;
+        let any = (ANY | (bits - 1) << CLASS, CLASS + ANY_BITS as i32);
+        let (class, class_bits) = if (class > SOME) & (class < ANY) { (class, CLASS) } else { any };
+        let (class, class_bits) = if is_none { (0, 0) } else { (class, class_bits) };
+        Sizes {
+            head: before | class << before_bits,
+            head_bits: before_bits + class_bits,
+            bits: core::array::from_fn(|place| {
+                if differences[place] == 0 { 0 } else { base.count(place, bits) as i32 }
+            }),
+        }
+    }
+
+    /// All bits.
+    #[inline(always)]
+    pub fn sum(&self) -> i32 {
+        let mut sum = self.head_bits;
+        for bits in self.bits {
+            sum += bits;
+        }
+        sum
+    }
+
+    /// Puts the differences.
+    #[inline(always)]
+    pub fn write(&self, differences: [i32; N], run: &mut impl Run) {
+        let (mut head, mut length) = (self.head as u64, self.head_bits as u32);
+        for (difference, bits) in differences.into_iter().zip(self.bits) {
+            let low = u64::from(difference as u32) & ((1 << bits) - 1);
+            run.put(head | low << length, length + bits as u32);
+            (head, length) = (0, 0);
+        }
+    }
+}
+
 /// Puts differences from what is predicted of some singles.
 #[inline(always)]
 pub(super) fn put<const N: usize>(differences: [i32; N], base: &Base<N>, expected: i32, run: &mut impl Run) {
-    let mut mask = 0;
-    for (place, &difference) in differences.iter().enumerate() {
-        mask |= u64::from(difference != 0) << place;
-    }
-    // All that comes before the first difference goes with it.
-    let (mut head, mut length) = (0, 0);
-    if mask != (1 << N) - 1 {
-        length = CLASS_BITS;
-        if N > 1 {
-            head = mask << CLASS_BITS;
-            length += N as u32;
-        }
-        if mask == 0 {
-            return run.put(head, length);
-        }
-    }
-    let bits = base.bits(differences);
-    let class = bits - expected.clamp(EXPECTED_MIN, EXPECTED_MAX) + AS_EXPECTED;
-    if class > SOME && class < ANY {
-        head |= (class as u64) << length;
-        length += CLASS_BITS;
-    } else {
-        head |= (ANY as u64 | (bits as u64 - 1) << CLASS_BITS) << length;
-        length += CLASS_BITS + ANY_BITS;
-    }
-    for (place, &difference) in differences.iter().enumerate() {
-        let count = if difference == 0 { 0 } else { base.count(place, bits) };
-        let low = u64::from(difference as u32) & ((1 << count) - 1);
-        run.put(head | low << length, length + count);
-        (head, length) = (0, 0);
-    }
+    Sizes::new(differences, base, expected).write(differences, run);
 }
 
 /// Reads what [`put`] wrote.
@@ -231,6 +260,25 @@ pub(super) struct Known<'a> {
     pub older: Option<(&'a [i32; 4], &'a Line)>,
 }
 
+/// Longer differences of a position are not worth it: in full it takes 96 bits, and the form a symbol.
+pub(super) const POSITION_BITS_MAX: u32 = 96 + 8;
+
+/// How a position is said where there is a line: the differences, whether they are from that, and what they are measured by.
+#[inline(always)]
+pub(super) fn said(
+    words: [i32; 3],
+    newer: [i32; 3],
+    older: [i32; 3],
+    line: &Line,
+) -> ([i32; 3], bool, Base<3>) {
+    let (by_newer, steps) = (subtract(words, newer), steps(newer, older, line));
+    let by_line: [i32; 3] = core::array::from_fn(|axis| by_newer[axis].wrapping_sub(steps[axis]));
+    let base = Base::new(newer);
+    let is_line = base.cost(by_line) < base.cost(by_newer);
+    let differences = core::array::from_fn(|axis| if is_line { by_line[axis] } else { by_newer[axis] });
+    (differences, is_line, base)
+}
+
 impl Known<'_> {
     /// A position, whose coordinates must be finite. With a line its first bit says whether the differences are from that.
     #[inline(always)]
@@ -242,12 +290,8 @@ impl Known<'_> {
             return run;
         };
         let older = three(older);
-        let (by_newer, steps) = (subtract(words, newer), steps(newer, older, line));
-        let by_line = core::array::from_fn(|axis| by_newer[axis].wrapping_sub(steps[axis]));
-        let base = Base::new(newer);
-        let is_line = base.cost(by_line) < base.cost(by_newer);
+        let (differences, is_line, base) = said(words, newer, older, line);
         run.put(u64::from(is_line), 1);
-        let differences = if is_line { by_line } else { by_newer };
         put(differences, &base, base.expected(older, is_line), &mut run);
         run
     }

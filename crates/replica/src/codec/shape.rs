@@ -233,7 +233,7 @@ impl<'a> Shape<'a> {
         }
         if words[3] != 0 && words.iter().take(3).all(|&word| exact::is_finite(word)) {
             let run: R = known.write(words);
-            if run.length() <= POSITION_BITS_MAX {
+            if run.length() <= exact::POSITION_BITS_MAX {
                 return Some(Position::Singles(run));
             }
         }
@@ -255,7 +255,7 @@ impl<'a> Shape<'a> {
             None => {
                 circle::check(words).ok()?;
                 let run: R = self.exact_rotation(known)?.write(words);
-                if run.length() <= ROTATION_BITS_MAX {
+                if run.length() <= circle::ROTATION_BITS_MAX {
                     return Some(Rotation::Singles(run));
                 }
             }
@@ -336,10 +336,6 @@ impl<'a> Shape<'a> {
         Ok(change)
     }
 }
-
-/// Longer differences of singles are not worth it: in full they take 96 and 128 bits, and the form a symbol.
-const POSITION_BITS_MAX: u32 = 96 + 8;
-const ROTATION_BITS_MAX: u32 = 128;
 
 /// How a position is said.
 enum Position<R> {

@@ -18,7 +18,7 @@ use netloom_wire::{BitWriter, Tick};
 use super::wanted::{Index, Key, ROWS_USUAL, Wanted};
 use crate::arena::{Arena, ArenaRange, PIECE_ALIGN};
 use crate::bits::{Bits, ones};
-use crate::codec::{self, Baseline, Batch, Beside, Blobs, Codes, LANES, Pair, SmallCode, Update};
+use crate::codec::{self, Baseline, Batch, Beside, Blobs, Codes, LANES, LongCode, Pair, SmallCode, Update};
 use crate::snapshot::Ages;
 use crate::world::{Kind, Object, World};
 
@@ -253,13 +253,29 @@ impl Encoder {
         let mut made = [0; LANES];
         // Few are made sooner one by one than side by side with nobody.
         if lanes.len() >= BESIDE_MIN {
-            beside.encode(&mut self.batch, present.codes, &mut made[..lanes.len()]);
+            match beside.is_exact() {
+                true => self.encode_exact(beside, &mut made[..lanes.len()]),
+                false => beside.encode(&mut self.batch, present.codes, &mut made[..lanes.len()]),
+            }
             self.encodes += made.iter().filter(|code| **code != 0).count() as u64;
         }
         for (&object, code) in lanes.iter().zip(made) {
             match code {
                 0 => self.encode_one(key, pair, object, present, codes),
                 _ => codes[object as usize] = code,
+            }
+        }
+    }
+
+    /// Makes the codes of what is in the batch, all of singles.
+    #[inline(never)] // other codes go without its place on the stack
+    fn encode_exact(&mut self, beside: Beside<'_>, made: &mut [u64]) {
+        let mut codes = [LongCode::default(); LANES];
+        beside.encode_exact(&mut self.batch, &mut codes[..made.len()]);
+        for (made, LongCode { bits, length }) in made.iter_mut().zip(codes) {
+            if length > 0 {
+                *made =
+                    entry(self.number, &bits.to_le_bytes(), length as usize, &mut self.arena, &mut self.long);
             }
         }
     }
@@ -304,15 +320,11 @@ impl Encoder {
             &mut writer,
         );
         let bits = writer.bit_len();
-        let Ok(bytes) = writer.finish() else { return NO_ROOM };
-        // What is short after all needs no place of its own.
-        if let 1..=SHORT_BITS_MAX = bits {
-            let first = self.scratch.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-            return first & ((1 << bits) - 1) | (bits as u64) << SmallCode::BITS_MAX;
+        if writer.finish().is_err() {
+            return NO_ROOM;
         }
-        let Some(range) = self.arena.store(&self.scratch[..bytes]) else { return NO_ROOM };
-        self.long.push((range, bits as u32));
-        STORED << SmallCode::BITS_MAX | (self.number as u64) << ENCODER_SHIFT | (self.long.len() - 1) as u64
+        let Encoder { number, arena, long, scratch, .. } = self;
+        entry(*number, scratch, bits, arena, long)
     }
 
     /// A code for one peer alone.
@@ -337,6 +349,23 @@ impl Encoder {
             None => Code::NoRoom,
         }
     }
+}
+
+/// The entry of a code of so many bits, which an encoder keeps if they are many.
+fn entry(
+    number: usize,
+    bytes: &[u8],
+    bits: usize,
+    arena: &mut Arena,
+    long: &mut Vec<(ArenaRange, u32)>,
+) -> u64 {
+    if let 1..=SHORT_BITS_MAX = bits {
+        let first = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        return first & ((1 << bits) - 1) | (bits as u64) << SmallCode::BITS_MAX;
+    }
+    let Some(range) = arena.store(&bytes[..bits.div_ceil(8)]) else { return NO_ROOM };
+    long.push((range, bits as u32));
+    STORED << SmallCode::BITS_MAX | (number as u64) << ENCODER_SHIFT | (long.len() - 1) as u64
 }
 
 /// The codes of one key.

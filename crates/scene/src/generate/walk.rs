@@ -13,9 +13,9 @@
 
 use netloom_replica::world::{ObjectIndex, Spawn, World};
 use netloom_replica::{Class, ClassId};
-use netloom_wire::{ObjectId, SectorOrigin};
+use netloom_wire::{ObjectId, Profile, SectorOrigin};
 
-use super::{moving, sector};
+use super::{moving, moving_as, sector};
 use crate::{SceneError, Source};
 
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -124,6 +124,7 @@ pub fn class() -> Class {
 #[derive(Clone, Debug)]
 pub struct WalkScene {
     classes: Vec<Class>,
+    is_exact: bool,
     walk: Walk,
     objects: Vec<ObjectIndex>,
 }
@@ -137,7 +138,13 @@ impl WalkScene {
     /// So many walkers.
     pub fn with_walkers(seed: u64, count: usize) -> WalkScene {
         let walk = Walk::with_seed(count, EXTENT_METRES, seed);
-        WalkScene { classes: vec![class()], walk, objects: Vec::new() }
+        WalkScene { classes: vec![class()], is_exact: false, walk, objects: Vec::new() }
+    }
+
+    /// The same walk in whole singles, as the comparison programs send it: without quantization and sectors.
+    pub fn exact(seed: u64) -> WalkScene {
+        let classes = vec![moving_as(Profile::None, "walker", |builder| builder)];
+        WalkScene { classes, is_exact: true, ..WalkScene::new(seed) }
     }
 }
 
@@ -159,7 +166,8 @@ impl Source for WalkScene {
         for (walker, position) in self.walk.positions.iter().enumerate() {
             let position = position.map(f64::from);
             if self.objects.len() == walker {
-                let origin = SectorOrigin::default().moved_to(sector(position)).unwrap_or_default();
+                let near = if self.is_exact { [0.0; 3] } else { sector(position) };
+                let origin = SectorOrigin::default().moved_to(near).unwrap_or_default();
                 let spawn = Spawn { origin, ..Spawn::new(ObjectId(walker as u64 + 1), ClassId(0)) };
                 self.objects.push(world.spawn(spawn)?);
             }

@@ -168,10 +168,18 @@ impl Rotation {
         if quaternion.iter().any(|component| !component.is_finite()) {
             return Err(ReadError::NonFinite);
         }
-        if (length_squared(quaternion.map(f64::from)) - 1.0).abs() > RAW_LENGTH_SQUARED_TOLERANCE {
-            return Err(ReadError::InvalidRotation);
+        match Rotation::is_raw(quaternion) {
+            true => Ok(Rotation::Raw(quaternion)),
+            false => Err(ReadError::InvalidRotation),
         }
-        Ok(Rotation::Raw(quaternion))
+    }
+
+    /// Whether [`from_raw`](Self::from_raw) accepts this.
+    #[inline(always)]
+    pub fn is_raw(quaternion: [f32; 4]) -> bool {
+        // Of what is not finite it is infinite or no number.
+        let distance = (length_squared(quaternion.map(f64::from)) - 1.0).abs();
+        distance <= RAW_LENGTH_SQUARED_TOLERANCE
     }
 }
 

@@ -81,11 +81,33 @@ proptest! {
     }
 
     #[test]
-    fn roots_are_those_of_integers(square in 0i64..=SQUARE) {
-        for square in [square, root(square) * root(square) - 1] {
-            prop_assert_eq!(root(square), square.max(0).isqrt());
+    fn doubles_predict_what_integers_do(
+        newer in any_rotation(), older in any_rotation(), near in any_rotation(), is_near in any::<bool>(), ages in (1u32..9, 1u32..9),
+    ) {
+        let Some(line) = Line::between(ages.0, ages.0 + ages.1) else { return Ok(()) };
+        let older = if is_near { words(between(newer, near)) } else { older };
+        let (circle, expected) = (Circle::<f64>::through(newer, older), Circle::<i64>::through(newer, older));
+        prop_assert_eq!(circle.is_some(), expected.is_some());
+        if let (Some(circle), Some(expected)) = (circle, expected) {
+            prop_assert_eq!(circle.order(newer), expected.order(newer));
+            prop_assert_eq!(circle.ahead(&line), expected.ahead(&line));
+            for lead in [near, newer, older].map(|words| component(words, circle.lead)) {
+                prop_assert_eq!(circle.beside(lead, [1, 2]), expected.beside(lead, [1, 2]));
+            }
+        }
+        for last in 0..4 {
+            prop_assert_eq!(rest::<f64>(older, newer, last), rest::<i64>(older, newer, last));
+            prop_assert_eq!(component(newer, last), newer[last as usize]);
         }
     }
+}
+
+/// A rotation near the first.
+fn between(newer: Words, other: Words) -> [f64; 4] {
+    core::array::from_fn(|place| {
+        let [newer, other] = [newer, other].map(|words| f64::from(f32::from_bits(words[place] as u32)));
+        newer + 0.01 * other
+    })
 }
 
 /// Of an uneven spin one component says the angle, and of the others only what rounding left.
@@ -108,8 +130,8 @@ fn an_even_turn_is_foreseen() {
     let line = Line::between(2, 6).unwrap();
     let axis = [0.3, 0.9, -0.2];
     let [older, newer, now] = [0.5, 0.7, 0.8].map(|angle| turned(axis, angle));
-    let circle = Circle::through(newer, older).unwrap();
-    let missed = ordinal(now[circle.lead]).wrapping_sub(circle.ahead(&line));
+    let circle = Circle::<i64>::through(newer, older).unwrap();
+    let missed = ordinal(component(now, circle.lead)).wrapping_sub(circle.ahead(&line));
     assert!(missed.abs() < 64, "{missed}");
 }
 
@@ -117,6 +139,6 @@ fn an_even_turn_is_foreseen() {
 fn a_rotation_that_rested_has_no_circle() {
     let rotation = turned([0.0, 1.0, 0.0], 0.4);
     let opposite = rotation.map(|word| word ^ i32::MIN);
-    assert!(Circle::through(rotation, rotation).is_none());
-    assert!(Circle::through(rotation, opposite).is_none(), "it has two quaternions");
+    assert!(Circle::<i64>::through(rotation, rotation).is_none());
+    assert!(Circle::<i64>::through(rotation, opposite).is_none(), "it has two quaternions");
 }

@@ -52,6 +52,14 @@ proptest! {
         prop_assert_eq!(ordinal(a).cmp(&ordinal(b)), x.total_cmp(&y));
     }
 
+    #[test]
+    fn widths_are_those_of_twos_complement(difference in any::<i32>(), shift in 0u32..32) {
+        for difference in [difference >> shift, i32::MAX >> shift, i32::MIN >> shift] {
+            let bits = 33 - (difference ^ difference >> 31).leading_zeros() as i32;
+            prop_assert_eq!(width(difference), if difference == 0 { 0 } else { bits });
+        }
+    }
+
     /// Also those of patterns that are no numbers, and whatever was expected.
     #[test]
     fn any_differences_return(
